@@ -29,7 +29,8 @@ extension PostgresError {
         case _ where state.hasPrefix("XX"):
             return JournalError(
                 .corrupt, "\(subject) is damaged (\(message)): look at the server's log, and restore a backup")
-        case _ where state.hasPrefix("22") || state.hasPrefix("23") || state.hasPrefix("54"):
+        // Data, constraints, limits of the server, and what a trigger of the operator's raises.
+        case _ where ["22", "23", "54", "P0"].contains(state.prefix(2)):
             return JournalError(.refused, "\(subject) refused a record (\(message))")
         default:
             return JournalError(.inputOutput, "\(subject) failed (\(message), \(state)): look at the server's log")

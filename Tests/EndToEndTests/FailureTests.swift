@@ -48,6 +48,35 @@ struct FailureTests {
         #expect(result.out.contains("failed: x: http://127.0.0.1:1 does not accept connections"))
     }
 
+    @Test("I12: a source whose poll the journal refuses fails, and says so, until one is stored again")
+    func notStored() async throws {
+        let home = try Home()
+        let file = home.directory.appending(path: "x.json")
+        try home.write("sources: {x: {kind: json, url: \"file://\(file.path)\", state: state, fails: 1}}")
+        try Data(#"[{"id": "good", "state": "up"}]"#.utf8).write(to: file, options: .atomic)
+        #expect(try await home.vedette("run", "--once").code == 0)
+        // As for a row that an index of PostgreSQL does not take.
+        _ = try await home.sqlite(
+            "create trigger refuse before insert on item when new.key = 'bad' begin select raise(abort, 'too long'); end"
+        )
+        try Data(#"[{"id": "good", "state": "up"}, {"id": "bad", "state": "up"}]"#.utf8)
+            .write(to: file, options: .atomic)
+        let refused = try await home.vedette("run", "--once", "--force")
+        #expect(refused.code == 69 && refused.out.contains("failed: x: the journal"), "\(refused)")
+        #expect(try await home.status("x")["health"] as? String == "failing")
+        let status = try await home.vedette("status")
+        #expect(status.out.contains("refused a record (too long) [not-stored]"), "\(status.out)")
+        #expect(try await home.vedette("status", "--check").code == 1)
+        #expect(try await home.items("x").count == 1)
+        _ = try await home.sqlite("drop trigger refuse")
+        #expect(try await home.vedette("run", "--once", "--force").code == 0)
+        #expect(try await home.status("x")["health"] as? String == "ok")
+        let kinds = try await home.events().compactMap { $0.text("type") }
+        #expect(
+            kinds == ["io.vedette.source.failing", "io.vedette.source.recovered", "io.vedette.item.appeared"],
+            "\(kinds)")
+    }
+
     @Test(
         "too-large: a body over its cap is refused, whether it says its length or not",
         arguments: ["&length=1", "&length=0"])

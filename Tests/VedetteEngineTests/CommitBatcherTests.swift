@@ -108,4 +108,17 @@ struct CommitBatcherTests {
         #expect(journal.sourceRecords().map(\.name) == ["a", "c", "old"])
         await batcher.finish()
     }
+
+    @Test("a deferred write that the journal refuses fails alone, not those of the other sources")
+    func deferredPoison() async throws {
+        let (journal, log) = (FakeJournal(), LogLines())
+        await journal.refuse { $0.record?.name == "s37" }
+        let batcher = CommitBatcher(journal: journal, log: log)
+        batcher.write(deferred: (0..<100).map { DeferredWrite(SourceRecord(name: "s\($0)")) })
+        await batcher.finish()
+        let written = await journal.records
+        #expect(written.count == 99 && written["s37"] == nil)
+        #expect(await journal.deferred.count < 10, "not one by one")
+        #expect(log.all.count == 1)
+    }
 }

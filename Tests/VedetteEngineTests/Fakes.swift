@@ -216,6 +216,7 @@ actor FakeJournal: Journal {
     private(set) var batches: [[String]] = []
     private(set) var deferred: [[String]] = []
     private(set) var failsCommits = false
+    private var refusal: (@Sendable (PollRecord) -> Bool)?
     private var failsDeferred = false
     private var failsRecording = false
     private var failsLanes = false
@@ -228,6 +229,8 @@ actor FakeJournal: Journal {
     func fail(commits: Bool = false, deferred: Bool = false, recording: Bool = false, lanes: Bool = false) {
         (failsCommits, failsDeferred, failsRecording, failsLanes) = (commits, deferred, recording, lanes)
     }
+    /// Refuses the records for which this returns true, as for a row that no index takes.
+    func refuse(_ refusal: (@Sendable (PollRecord) -> Bool)?) { self.refusal = refusal }
     func hold() { isHeld = true }
     func release() {
         isHeld = false
@@ -272,6 +275,9 @@ actor FakeJournal: Journal {
         defer { for name in names { committing.remove(name) } }
         if isHeld { await withCheckedContinuation { holders.append($0) } }
         if failsCommits { throw JournalError(.full, "the disk is full") }
+        if let refusal, polls.contains(where: refusal) {
+            throw JournalError(.refused, "the journal refused a record (too long)")
+        }
         batches.append(names)
         return CommitResult(polls: polls.map(write))
     }
@@ -307,6 +313,9 @@ actor FakeJournal: Journal {
 
     func write(deferred writes: [DeferredWrite]) throws(JournalError) {
         if failsDeferred { throw JournalError(.full, "the disk is full") }
+        if let refusal, writes.contains(where: { refusal(PollRecord(record: $0.record, writes: $0.items)) }) {
+            throw JournalError(.refused, "the journal refused a record (too long)")
+        }
         deferred.append(writes.map(\.record.name).sorted())
         for write in writes {
             records[write.record.name] = write.record

@@ -7,7 +7,7 @@ import VedetteTestSupport
 @testable import VedetteEngine
 
 /// Keeps every number by metric and labels.
-private final class FakeMeter: Meter {
+final class FakeMeter: Meter {
     final class Handle: MetricCounter, MetricGauge, MetricHistogram {
         private let state = Mutex((sum: 0, values: [Double]()))
 

@@ -297,6 +297,24 @@ struct PostgresTests {
         try await journal.close()
     }
 
+    @Test("what a trigger of the operator's refuses is the fault of that record alone")
+    func refusedByTrigger() async throws {
+        let journal = try await PostgresJournal.open(server)
+        try run(
+            """
+            create function refuse() returns trigger language plpgsql as $$ begin
+              raise exception 'no such key, please'; end $$
+            """)
+        try run(
+            "create trigger refuse before insert on item for each row when (new.key = 'bad') execute function refuse()")
+        let error = await #expect(throws: JournalError.self) {
+            _ = try await journal.commit([poll(writes: [item("bad")])])
+        }
+        #expect(error?.reason == .refused && error?.detail.contains("no such key, please") == true)
+        _ = try await journal.commit([poll(writes: [item("good")])])
+        try await journal.close()
+    }
+
     @Test("two outcomes of one delivery that are written together change it one after the other")
     func twoOutcomes() async throws {
         let journal = try await PostgresJournal.open(server)

@@ -49,6 +49,8 @@ public enum Failure: String, Sendable, Hashable, CaseIterable {
     case command
     // The watcher
     case configuration
+    /// The journal refused what the poll read, so that the snapshot is the last one's.
+    case notStored = "not-stored"
     /// This program has no memory left, for a response body (I8) or a transfer.
     case memory
 

@@ -177,6 +177,11 @@ final class CommitBatcher: Sendable {
         guard !deferred.isEmpty else { return }
         do throws(JournalError) {
             try await journal.write(deferred: deferred)
+        } catch  where deferred.count > 1 && error.reason == .refused {
+            // One of them is at fault: halves find it among thousands in a few transactions.
+            let half = deferred.count / 2
+            await commit(Array(deferred[..<half]))
+            await commit(Array(deferred[half...]))
         } catch {
             log.log(error.logLevel, "failed to write due times and measures: \(error.detail)")
             state.withLock { state in

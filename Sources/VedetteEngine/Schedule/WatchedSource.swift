@@ -82,6 +82,13 @@ final class WatchedSource {
         wallOffset = now.wallOffset
     }
 
+    /// Takes the record of a failed poll whose events the journal refused: they are still to be made.
+    func takeUnstored(_ failed: SourceRecord, at now: Moment) {
+        var record = failed
+        (record.health.isFailing, record.health.isStale) = (self.record.health.isFailing, self.record.health.isStale)
+        take(record, at: now)
+    }
+
     /// Takes a record that an earlier run stored. One whose last poll lies in the future was stored while the wall clock
     /// was ahead: its times are moved back by that, and it is polled at once.
     func restore(_ stored: SourceRecord, at now: Moment) {

@@ -92,7 +92,7 @@ final class PollPipeline {
             case .evaluate(let transition)?: try await evaluate(transition, of: poll.source)
             }
         } catch {
-            noteFailure(error, of: poll.source)
+            await noteUnstored(error, poll.id, of: poll.source)
         }
     }
 
@@ -100,15 +100,6 @@ final class PollPipeline {
     func end(_ poll: Poll) {
         poll.stages.memory?.release()
         meter.ended(poll.source, in: poll.start.lane, from: poll.startedAt, at: dependencies.clock.now().boot)
-    }
-
-    /// Takes note of a poll that the journal refused. The snapshot stands as it was: the same poll is made again at the usual
-    /// interval.
-    private func noteFailure(_ error: JournalError, of source: WatchedSource) {
-        dependencies.log.log(
-            error.logLevel, "failed to read or store the poll of \(source.source.name): \(error.detail)")
-        source.lastResult = .unwritten(error.detail)
-        postpone(source)
     }
 
     /// Makes the transition of a result, evaluates the rules and commits both.
@@ -208,7 +199,7 @@ final class PollPipeline {
         let isIgnored = network.isOffline && result.isAnswered == false
         // A kind that observes its host reads a silent one too: while this machine is offline that confirms nothing.
         let isGood = result.isGood && !isIgnored
-        if let outcome = PollMeter.Outcome(result.outcome, isIgnored: isIgnored) { meter.count(outcome, of: source) }
+        let outcome = PollMeter.Outcome(result.outcome, isIgnored: isIgnored)
         if isIgnored {
             transition.pollIgnored(result.unanswered?.detail ?? "")
         } else {
@@ -222,11 +213,12 @@ final class PollPipeline {
         }
         // Rules may wait for this poll although nothing changed.
         if transition.isDeferrable, !isGood || !rules.interests.needsPoll(of: source.source.name, at: now) {
+            if let outcome { meter.count(outcome, of: source) }
             deferWrite(of: transition, poll, source, at: now)
             return .deferred(isGood: isGood)
         }
         let facts = PollFacts(
-            id: poll, now: now, isGood: isGood, isFirst: source.record.snapshot == nil,
+            id: poll, now: now, outcome: outcome, isGood: isGood, isFirst: source.record.snapshot == nil,
             announcement: announcement?.kind, hadDeferredWrite: source.hasDeferredWrite)
         // A deferred write is older: handed in from now on, it would overwrite this record.
         source.hasDeferredWrite = false
@@ -315,6 +307,7 @@ final class PollPipeline {
     /// Makes a committed transition the source's state.
     private func take(_ transition: PollTransition, _ facts: PollFacts, of source: WatchedSource) {
         if let announcement = facts.announcement { network.announced(announcement) }
+        if let outcome = facts.outcome { meter.count(outcome, of: source) }
         let isBaseline = facts.isFirst || transition.isNewBaseline
         if !facts.isHealthCheck { log(transition, facts.id, isBaseline: isBaseline, of: source) }
         source.take(transition.record, at: facts.now)
@@ -364,6 +357,40 @@ final class PollPipeline {
     }
 
     // MARK: Failures
+
+    /// Takes note of a poll whose result is not stored: it counts as failed (I12), and the snapshot stands as it was (I2).
+    /// - Parameter poll: the poll's id.
+    private func noteUnstored(_ error: JournalError, _ poll: String, of source: WatchedSource) async {
+        if error.reason == .refused { return await storeRefusal(error, poll, of: source) }
+        // Of an outage a person learns once for all sources (`JournalAlarm`): it is no failure of each.
+        logUnstored(error, of: source)
+        meter.count(.failed, of: source)
+        source.lastResult = .unwritten(error.detail)
+        postpone(source)
+    }
+
+    /// Commits that the journal refused what a poll read. Where it refuses that, too, the failure counts in memory, and the
+    /// record is written later without the event: the next refused poll makes it.
+    private func storeRefusal(_ error: JournalError, _ poll: String, of source: WatchedSource) async {
+        let result = PollResult(.failed(.notStored, detail: error.detail))
+        let reconnect = source.source.stream == nil ? nil : result.reconnect(source.source.interval)
+        let transition = makeTransition(source, result, poll, ConnectionPlan(reconnect: reconnect), [:])
+        guard case .commit(let transition, let facts) = transition else { return }
+        do throws(JournalError) {
+            try await commit(transition, facts, of: source)
+        } catch {
+            logUnstored(error, of: source)
+            meter.count(.failed, of: source)
+            source.lastResult = .unwritten(error.detail)
+            source.takeUnstored(transition.record, at: facts.now)
+            deferredWrites.add(source, at: facts.now.boot)
+        }
+    }
+
+    private func logUnstored(_ error: JournalError, of source: WatchedSource) {
+        dependencies.log.log(
+            error.logLevel, "failed to read or store the poll of \(source.source.name): \(error.detail)")
+    }
 
     private func postpone(_ source: WatchedSource) {
         let interval = source.source.stream == nil ? source.source.interval : source.source.interval.ofStream

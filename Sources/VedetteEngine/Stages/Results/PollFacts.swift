@@ -7,6 +7,8 @@ struct PollFacts: Sendable {
     /// The poll's id; empty for a health check, which is no poll.
     var id: String
     var now: Moment
+    /// What the poll counts as once it is committed; nil for a health check.
+    var outcome: PollMeter.Outcome?
     /// Whether it confirms what is still so.
     var isGood: Bool
     /// Whether the source had no snapshot before it.
