@@ -40,7 +40,7 @@ struct WallsTests {
         "VedetteCore": ["Synchronization"],
         "VedetteSystem": ["CSystem", "Glibc", "Synchronization"],
         "VedetteText": ["VedetteCore", "CPCRE2", "Foundation", "FoundationEssentials", "Synchronization"],
-        "VedetteDocument": ["CXML2", "CSimdjson", "CIcal", "Glibc", "Synchronization"],
+        "VedetteDocument": ["CXML2", "CSimdjson", "Glibc", "Synchronization"],
         "VedetteHTTP": ["VedetteCore", "VedetteSystem", "CCurl", "CZlib", "CCrypto", "Glibc", "Synchronization"],
         "VedetteSources": ["VedetteCore", "VedetteDocument"],
         "VedetteSinks": ["VedetteCore", "VedetteSystem", "CCrypto", "Glibc", "Synchronization"],

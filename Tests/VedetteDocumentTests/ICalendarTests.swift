@@ -144,14 +144,11 @@ struct ICalendarTests {
         arguments: ["Europe/Vienna", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata", "Africa/Casablanca"])
     func offsets(_ name: String) throws {
         let zone = try #require(TimeZone(identifier: name))
-        // Several calendars, since a calendar has a bound of computing time, which a build for tests may need.
-        let found = try stride(from: 0, to: 18_000, by: 3_000).flatMap { first in
-            let events = (first..<first + 3_000).map { hour in
-                let time = ICalendarTime(civil: Self.now + hour * 3600, isDate: false, zone: .utc).basic
-                return "BEGIN:VEVENT\nUID:\(hour)\nDTSTART:\(time)Z\nDTEND:20300101T000000Z\nEND:VEVENT\n"
-            }
-            return try Self.dates(events.joined(), home: name)
+        let events = (0..<18_000).map { hour in
+            let time = ICalendarTime(civil: Self.now + hour * 3600, isDate: false, zone: .utc).basic
+            return "BEGIN:VEVENT\nUID:\(hour)\nDTSTART:\(time)Z\nDTEND:20300101T000000Z\nEND:VEVENT\n"
         }
+        let found = try Self.dates(events.joined(), home: name)
         #expect(found.count == 18_000)
         let wrong = found.filter { one in
             guard let start = one.start, let text = start.text.split(separator: "+").first else { return true }
@@ -275,54 +272,156 @@ struct ICalendarTests {
         #expect(try alarm(":soon") == 7200)
         #expect(ICalendarDuration.parse("-P1DT2H3M4S") ?? (0, 0) == (-1, -7384))
         #expect(ICalendarDuration.parse("P2W") ?? (0, 0) == (14, 0))
+        // Weeks beyond the range of an integer ended the program.
+        #expect(ICalendarDuration.parse("P" + String(repeating: "1000000000W", count: 1_300_000)) == nil)
         for text in ["", "P", "PT", "15M", "P1H", "PT1D", "P99999999999999999999D"] where text != "PT" {
             #expect(ICalendarDuration.parse(text) == nil, "\(text)")
         }
     }
 
-    @Test(
-        "libical finds the same dates from a later beginning as from the first",
-        arguments: [
-            "FREQ=DAILY;INTERVAL=3", "FREQ=DAILY;BYDAY=MO,WE", "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,TH",
-            "FREQ=WEEKLY;INTERVAL=2;WKST=SU;BYDAY=SU,MO", "FREQ=WEEKLY;INTERVAL=3", "FREQ=MONTHLY",
-            "FREQ=MONTHLY;INTERVAL=5;BYDAY=-1FR", "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1",
-            "FREQ=MONTHLY;INTERVAL=2;BYMONTHDAY=31", "FREQ=YEARLY;INTERVAL=4", "FREQ=YEARLY;BYMONTH=11;BYDAY=4TH",
-            "FREQ=YEARLY;BYWEEKNO=20;BYDAY=MO", "FREQ=YEARLY;BYYEARDAY=1,100,200", "FREQ=HOURLY;INTERVAL=7",
-            "FREQ=MINUTELY;INTERVAL=50",
-        ])
-    func laterBeginning(_ text: String) throws {
-        let rule = try #require(ICalendarRule(text))
-        let first = try #require(ICalendarTime("20260131T090000"))
-        var budget = ICalendarBudget()
-        let from = first.civil + 200 * 86_400
-        let all = try rule.dates(from: first, in: first.civil...from, behind: 7000, until: nil, &budget)
-        let late = try rule.dates(from: first, in: from...from, behind: 20, until: nil, &budget)
-        #expect(late == Array(all.filter { $0 >= from }.prefix(late.count)) && !late.isEmpty)
+    @Test("dates of an exception rule are left out, and the next one is found behind them")
+    func exceptionRule() throws {
+        #expect(
+            try starts("DTSTART;VALUE=DATE:20261101\nRRULE:FREQ=DAILY\nEXRULE:FREQ=WEEKLY;BYDAY=MO,TU,WE", days: 4)
+                == ["2026-11-22", "2026-11-26"])
+        #expect(
+            try starts("DTSTART;VALUE=DATE:20261101\nRRULE:FREQ=DAILY\nEXRULE:FREQ=DAILY;UNTIL=20301224") == [
+                "2030-12-25"
+            ])
     }
 
-    @Test("rules that no date fits, that never end or that choose among seconds cost little or are an error")
+    @Test(
+        "a rule that can never match and a zone with one are left out with a warning, in few steps",
+        arguments: [
+            ("impossible-rule.ics", "1 recurrence rule fits no date; the first date of such an event counts"),
+            ("impossible-hours.ics", "1 recurrence rule fits no date; the first date of such an event counts"),
+            (
+                "impossible-zone.ics",
+                "the time zone 'Bad' has a definition that is not read; its times are read by the clock of 'timezone'"
+            ),
+        ])
+    func impossible(_ name: String, _ warning: String) throws {
+        let calendar = try ICalendar(Fixture.bytes("calendars/\(name)"), charset: nil)
+        let range = Self.now...(Self.now + 7 * 86_400)
+        #expect(try calendar.occurrences(in: range, home: "UTC", steps: 100).warnings == [warning])
+    }
+
+    @Test("rules with many dates end at a bound of steps, and the event or zone that took them is named")
     func hostile() throws {
-        let never = "DTSTART:20000101T090000Z\nRRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30"
-        #expect(try Self.dates(Self.event(never)).isEmpty)
-        let many = (0..<100).map { "BEGIN:VEVENT\nUID:\($0)\n\(never)\nEND:VEVENT\n" }.joined()
-        #expect(failure { _ = try Self.dates(many) } == .tooLarge)
-        let seconds = "DTSTART:20261122T090000Z\nRRULE:FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=30"
-        #expect(try Self.dates(Self.event(seconds)).count == 1)
-        #expect(
-            try warnings(Self.event(seconds)) == [
-                "1 recurrence rule is not read; the first date of such an event counts"
-            ])
-        #expect(try Self.dates(Self.event("DTSTART:20000101T090000Z\nRRULE:FREQ=MINUTELY")).count == 1000)
+        func event(_ rule: String) -> String {
+            "BEGIN:VEVENT\nUID:\(rule)\nDTSTART:20000101T090000Z\nRRULE:\(rule)\nEND:VEVENT\n"
+        }
+        #expect(try Self.dates(event("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30")).isEmpty)
+        #expect(try Self.dates(event("FREQ=MINUTELY")).count == 1000)
         let busy = (0..<30).map {
             "BEGIN:VEVENT\nUID:\($0)\nDTSTART:20000101T090000Z\nRRULE:FREQ=MINUTELY\nEND:VEVENT\n"
         }
         #expect(failure { _ = try Self.dates(busy.joined()) } == .tooLarge)
-        for text in [
-            "", "FREQ=", "FREQ=DAILY;COUNT=0", "FREQ=DAILY;INTERVAL=0", "RSCALE=CHINESE;FREQ=YEARLY",
-            "FREQ=DAILY;FREQ=DAILY", "FREQ=DAILY;UNTIL=soon",
-        ] {
-            #expect(ICalendarRule(text) == nil, "\(text)")
+        func reason(_ lines: String, zones: String = "") -> String? {
+            do {
+                let calendar = try ICalendar(Self.calendar(lines, zones: zones), charset: nil)
+                _ = try calendar.occurrences(in: Self.now...(Self.now + 86_400), home: "UTC", steps: 50_000)
+                return nil
+            } catch { return error.reason }
         }
+        let rest =
+            " takes more steps than the 50000 that a calendar may take; remove it from the calendar, or write a simpler rule"
+        let counted = event("FREQ=SECONDLY;BYDAY=MO;COUNT=100000000")
+        #expect(reason(event("FREQ=DAILY") + counted) == "the recurring event in line 8" + rest)
+        let same = "DTSTART:20000101T090000Z\nRRULE:FREQ=MINUTELY\nEXRULE:FREQ=MINUTELY"
+        #expect(reason(Self.event(same)) == "the recurring event in line 3" + rest)
+        let part = """
+            BEGIN:STANDARD
+            DTSTART:16010101T000000
+            TZOFFSETFROM:+0000
+            TZOFFSETTO:+0100
+            RRULE:FREQ=YEARLY;BYDAY=MO,TU,WE,TH,FR,SA,SU
+            END:STANDARD
+
+            """
+        let zone = "BEGIN:VTIMEZONE\nTZID:Busy\n" + String(repeating: part, count: 200) + "END:VTIMEZONE\n"
+        #expect(
+            reason(Self.event("DTSTART;TZID=Busy:20261123T090000"), zones: zone)
+                == "the definition of the time zone 'Busy'" + rest)
+    }
+
+    @Test("a zone of 200 parts with leap days is read within the steps of an ordinary calendar")
+    func largeZone() throws {
+        let part = """
+            BEGIN:STANDARD
+            DTSTART:16010101T000000
+            TZOFFSETFROM:+0100
+            TZOFFSETTO:+0200
+            RRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29
+            END:STANDARD
+
+            """
+        let zone = "BEGIN:VTIMEZONE\nTZID:Leap\n" + String(repeating: part, count: 200) + "END:VTIMEZONE\n"
+        #expect(
+            try starts("DTSTART;TZID=Leap:20261123T090000", zones: zone, home: "UTC") == ["2026-11-23T07:00:00Z"])
+    }
+
+    @Test("the rules of a zone end with UNTIL or COUNT, and further changes are listed")
+    func zoneEnds() throws {
+        func zone(_ name: String, _ offset: String, _ lines: String) -> String {
+            "BEGIN:\(name)\nTZOFFSETFROM:\(offset == "+0200" ? "+0100" : "+0200")\nTZOFFSETTO:\(offset)\n\(lines)\nEND:\(name)\n"
+        }
+        let zones =
+            "BEGIN:VTIMEZONE\nTZID:Z\n"
+            + zone("STANDARD", "+0100", "DTSTART:20001029T030000\nRRULE:FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU;COUNT=3")
+            + zone(
+                "DAYLIGHT", "+0200",
+                "DTSTART:20010325T020000\nRRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=-1SU;UNTIL=20020331T010000Z")
+            + zone("DAYLIGHT", "+0200", "DTSTART:20261120T000000\nRDATE:20261201T000000,20261124T000000")
+            + zone("STANDARD", "+0100", "DTSTART:20261123T000000") + "END:VTIMEZONE\n"
+        func start(_ time: String) throws -> [String] {
+            try starts("DTSTART;TZID=Z:\(time)\nDTEND:20400101T000000Z", zones: zones, days: 20, home: "UTC")
+        }
+        #expect(try start("20000701T120000") == ["2000-07-01T10:00:00Z"])
+        #expect(try start("20010701T120000") == ["2001-07-01T10:00:00Z"])
+        #expect(try start("20020701T120000") == ["2002-07-01T10:00:00Z"])
+        #expect(try start("20030701T120000") == ["2003-07-01T11:00:00Z"])
+        #expect(try start("20261122T120000") == ["2026-11-22T10:00:00Z"])
+        #expect(try start("20261123T120000") == ["2026-11-23T11:00:00Z"])
+        #expect(try start("20261124T120000") == ["2026-11-24T10:00:00Z"])
+    }
+
+    @Test(
+        "the offsets of the system's zones are those of another reader from 1971 to 2100, behind the changes of the file too",
+        arguments: [
+            "Europe/Vienna", "Europe/Dublin", "America/New_York", "America/St_Johns", "Australia/Lord_Howe",
+            "Asia/Kolkata", "Pacific/Chatham",
+        ])
+    func zoneFile(_ name: String) throws {
+        let zone = try #require(TimeZone(identifier: name))
+        let clock = ICalendarZones([:], home: name, ICalendarBudget())
+        let wrong = stride(from: 31_536_000, to: 4_102_444_800, by: 86_400 * 5 + 3_600 * 7).filter { utc in
+            let offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(utc)))
+            return clock.civil(at: utc, in: .named(name)) - utc != offset
+        }
+        #expect(wrong.isEmpty, "\(wrong.first ?? 0)")
+    }
+
+    @Test("the rules at the end of a zone's file are read in each form of POSIX")
+    func zoneRules() throws {
+        func offsets(_ text: String, _ days: [(Int, Int)]) throws -> [Int] {
+            let rules = try #require(ZoneRules(text), "\(text)")
+            let budget = ICalendarBudget()
+            let clock = ICalendarClock("Z", initial: 0, changes: [(0, 0)], rules.observances(after: 0, budget))
+            return days.map { clock.offset(at: (Gregorian.days(2027, $0, $1)) * 86_400 + 43_200, budget) / 60 }
+        }
+        #expect(try offsets("<+1030>-10:30<+11>-11,M10.1.0,M4.1.0", [(1, 1), (7, 1), (10, 4)]) == [660, 630, 660])
+        #expect(try offsets("IST-1GMT0,M10.5.0,M3.5.0/1", [(1, 1), (7, 1)]) == [0, 60])
+        #expect(try offsets("A3B,J60/0,J365/0", [(2, 28), (3, 1), (12, 30), (12, 31)]) == [-180, -120, -120, -180])
+        #expect(try offsets("A-0B,0/0,58/-24", [(1, 1), (2, 26), (2, 28)]) == [60, 60, 0])
+        for text in [
+            "", "A", "3", "A3B,M10.1.0", "A3B,M13.1.0,M4.1.0", "A3B,M10.6.0,M4.1.0", "A3B,J0,J1", "A3B,M1.1.0,M4.1.0,",
+        ] {
+            #expect(ZoneRules(text) == nil, "\(text)")
+        }
+        #expect(ZoneFile.clock("../../../etc/passwd", ICalendarBudget()) == nil)
+        #expect(ZoneFile.clock("Europe", ICalendarBudget()) == nil)
+        #expect(ZoneFile.clock("tzdata.zi", ICalendarBudget()) == nil)
     }
 
     @Test("a definition of a zone with changes at every second is not used")

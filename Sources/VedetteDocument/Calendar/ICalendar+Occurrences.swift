@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
-
 /// What was left out of a calendar, for warnings.
 struct ICalendarProblems {
     /// Lines of components whose time is absent or cannot be read.
     var unread: [Int] = []
     /// Rules that are not read.
     var rules = 0
+    /// Rules that fit no date.
+    var fruitless = 0
     /// Changes that are meant for all later dates.
     var ranges = 0
     /// Series with more dates than are read.
@@ -19,6 +19,8 @@ struct ICalendarProblems {
 extension ICalendar {
     /// The occurrences that are read at most.
     private static let maximumOccurrences = 20_000
+    /// Steps of all recurrences of a calendar, which take less than a second of computing.
+    public static let maximumSteps = 10_000_000
 
     /// Returns whether the system knows a time zone by this name, such as `Europe/Berlin`.
     public static func isZone(_ name: String) -> Bool { ICalendarZones.isKnown(name) }
@@ -29,9 +31,11 @@ extension ICalendar {
     /// - Parameters:
     ///   - range: seconds since 1970-01-01T00:00:00Z.
     ///   - home: the zone of the person; nil for that of the calendar, else of this machine.
+    ///   - steps: the periods and dates of all recurrences that are looked at.
     /// - Returns: the occurrences, and a sentence about each sort of what was left out.
+    /// - Throws: `.tooLarge` beyond the steps or 20,000 occurrences.
     public func occurrences(
-        in range: ClosedRange<Int>, home: String?
+        in range: ClosedRange<Int>, home: String?, steps: Int = ICalendar.maximumSteps
     ) throws(DocumentError) -> (found: [ICalendarOccurrence], warnings: [String]) {
         var order: [String] = []
         var series: [String: ICalendarSeries] = [:]
@@ -41,11 +45,19 @@ extension ICalendar {
             if series[uid] == nil { order.append(uid) }
             series[uid, default: ICalendarSeries(uid)].add(component)
         }
-        let list = order.compactMap { series[$0] }
-        let result = ICalendarZones.mutex.withLock { _ in
-            Result { () throws(DocumentError) in try expand(list, in: range, home: home ?? zone) }
+        let zones = ICalendarZones(self.zones, home: home ?? zone, ICalendarBudget(steps: steps))
+        var (found, problems) = ([ICalendarOccurrence](), ICalendarProblems())
+        for series in order.compactMap({ series[$0] }) {
+            found += series.occurrences(in: range, zones, &problems)
+            problems.repeats += series.repeats
+            zones.budget.blame("the recurring event in line \(series.line)")
+            try zones.budget.check()
+            guard found.count <= ICalendar.maximumOccurrences else {
+                throw DocumentError(
+                    .tooLarge, "it has more than \(ICalendar.maximumOccurrences) events that are not over")
+            }
         }
-        return try result.get()
+        return (found.sorted { ($0.order, $0.uid) < ($1.order, $1.uid) }, warnings(problems, zones))
     }
 
     /// A key for a component without the UID that RFC 5545 asks for.
@@ -54,24 +66,7 @@ extension ICalendar {
         return text.isEmpty ? component.name.lowercased() : text
     }
 
-    private func expand(
-        _ list: [ICalendarSeries], in range: ClosedRange<Int>, home: String?
-    ) throws(DocumentError) -> (found: [ICalendarOccurrence], warnings: [String]) {
-        let zones = ICalendarZones(self.zones, home: home)
-        var (found, problems, budget) = ([ICalendarOccurrence](), ICalendarProblems(), ICalendarBudget())
-        for series in list {
-            found += try series.occurrences(in: range, zones, &budget, &problems)
-            problems.repeats += series.repeats
-            try budget.check()
-            guard found.count <= ICalendar.maximumOccurrences else {
-                throw DocumentError(
-                    .tooLarge, "it has more than \(ICalendar.maximumOccurrences) events that are not over")
-            }
-        }
-        return (found.sorted { ($0.order, $0.uid) < ($1.order, $1.uid) }, warnings(problems, zones.unknown.sorted()))
-    }
-
-    private func warnings(_ problems: ICalendarProblems, _ unknown: [String]) -> [String] {
+    private func warnings(_ problems: ICalendarProblems, _ zones: ICalendarZones) -> [String] {
         func times(_ count: Int, _ one: String, _ many: String) -> String {
             count == 1 ? "1 \(one)" : "\(count) \(many)"
         }
@@ -87,6 +82,10 @@ extension ICalendar {
             let what = times(problems.rules, "recurrence rule is", "recurrence rules are")
             warnings.append("\(what) not read; the first date of such an event counts")
         }
+        if problems.fruitless > 0 {
+            let what = times(problems.fruitless, "recurrence rule fits", "recurrence rules fit")
+            warnings.append("\(what) no date; the first date of such an event counts")
+        }
         if problems.ranges > 0 { warnings.append("a change of a date and all later ones is read for that date alone") }
         if problems.cut > 0 {
             warnings.append("of an event with more than \(ICalendarSeries.maximumDates) dates the first ones are read")
@@ -94,9 +93,10 @@ extension ICalendar {
         if problems.repeats > 0 {
             warnings.append("\(times(problems.repeats, "event repeats", "events repeat")) the UID of another one")
         }
-        if let first = unknown.first {
-            let more = unknown.count > 1 ? " and \(unknown.count - 1) more" : ""
-            warnings.append("the time zone '\(first)'\(more) is unknown; its times are read by the clock of 'timezone'")
+        for (names, what) in [(zones.unknown, "is unknown"), (zones.unread, "has a definition that is not read")] {
+            guard let first = names.min() else { continue }
+            let more = names.count > 1 ? " and \(names.count - 1) more" : ""
+            warnings.append("the time zone '\(first)'\(more) \(what); its times are read by the clock of 'timezone'")
         }
         return warnings
     }

@@ -2,7 +2,7 @@
 
 /// One or more iCalendar objects (RFC 5545), read line by line.
 ///
-/// libical's own parser is not used: it takes a cut body for a shorter calendar, and has no limits.
+/// libical is not used: its parser takes a cut body for a shorter calendar, and its search for the dates of a rule has no bound.
 public struct ICalendar: Sendable {
     /// The events and to-dos.
     public private(set) var components: [ICalendarComponent] = []

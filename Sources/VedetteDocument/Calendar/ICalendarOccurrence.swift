@@ -24,7 +24,10 @@ public struct ICalendarOccurrence: Sendable {
     /// When the first alarm goes off, in seconds since 1970-01-01T00:00:00Z; nil without an alarm.
     public let alarm: Int?
 
-    init(_ component: ICalendarComponent, uid: String, date: String?, _ span: ICalendarSpan?, _ zones: ICalendarZones) {
+    init(
+        _ component: ICalendarComponent, uid: String, date: String?, _ span: ICalendarSpan?, _ alarms: ICalendarAlarms,
+        _ zones: ICalendarZones
+    ) {
         func moment(_ time: ICalendarTime) -> Moment {
             let utc = zones.utc(time)
             return Moment(text: time.isDate ? time.extended : zones.text(utc), seconds: utc, isDate: time.isDate)
@@ -34,17 +37,7 @@ public struct ICalendarOccurrence: Sendable {
         (start, end) = (
             hasStart ? span.map { moment($0.start) } : nil, (span?.end ?? (hasStart ? nil : span?.start)).map(moment)
         )
-        var alarms: [Int] = []
-        for alarm in component.children where alarm.name == "VALARM" {
-            guard let trigger = alarm["TRIGGER"] else { continue }
-            if let (days, seconds) = ICalendarDuration.parse(trigger.value) {
-                let anchor = trigger.parameters["RELATED"] == "END" ? end ?? start : start ?? end
-                if let anchor { alarms.append(anchor.seconds + days * 86_400 + seconds) }
-            } else if date == nil, let time = ICalendarTime(trigger) {
-                alarms.append(zones.utc(time))
-            }
-        }
-        alarm = alarms.min()
+        alarm = alarms.first(start: (start ?? end)?.seconds, end: (end ?? start)?.seconds, recurs: date != nil)
     }
 
     /// Whether it is a to-do.
@@ -58,4 +51,38 @@ public struct ICalendarOccurrence: Sendable {
     func begins(before time: Int) -> Bool { order < time }
 
     var order: Int { (start ?? end)?.seconds ?? .max }
+}
+
+/// When the alarms of a component go off.
+struct ICalendarAlarms {
+    /// Seconds from the start and from the end, and times of UTC: of each sort the first.
+    private var fromStart: Int?
+    private var fromEnd: Int?
+    private var fixed: Int?
+
+    init(_ component: ICalendarComponent, _ zones: ICalendarZones) {
+        func earlier(_ one: inout Int?, _ other: Int) { one = min(one ?? other, other) }
+        for alarm in component.children where alarm.name == "VALARM" {
+            guard let trigger = alarm["TRIGGER"] else { continue }
+            if let (days, seconds) = ICalendarDuration.parse(trigger.value) {
+                let seconds = days * 86_400 + seconds
+                if trigger.parameters["RELATED"] == "END" {
+                    earlier(&fromEnd, seconds)
+                } else {
+                    earlier(&fromStart, seconds)
+                }
+            } else if let time = ICalendarTime(trigger) {
+                earlier(&fixed, zones.utc(time))
+            }
+        }
+    }
+
+    /// The first alarm. One at a fixed time is none of an event that recurs.
+    func first(start: Int?, end: Int?, recurs: Bool) -> Int? {
+        [
+            fromStart.flatMap { alarm in start.map { $0 + alarm } },
+            fromEnd.flatMap { alarm in end.map { $0 + alarm } },
+            recurs ? nil : fixed,
+        ].compactMap { $0 }.min()
+    }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 
 /// A date, or a date and time of day, as a calendar writes it: by the clocks of a place (RFC 5545 §3.3.4 and §3.3.5).
 struct ICalendarTime: Hashable, Sendable {
@@ -21,46 +20,27 @@ struct ICalendarTime: Hashable, Sendable {
 
     /// - Parameter zone: the name of the zone, unless the text says that it is UTC; nil for none.
     init?(_ text: some StringProtocol, zone: String? = nil) {
-        let parts = text.split(separator: "T", omittingEmptySubsequences: false)
-        guard let day = ICalendarTime.numbers(parts[0], [4, 2, 2]) else { return nil }
-        var time = [0, 0, 0]
-        var isUTC = false
-        if parts.count == 2 {
-            isUTC = parts[1].hasSuffix("Z")
-            guard let read = ICalendarTime.numbers(isUTC ? parts[1].dropLast() : parts[1], [2, 2, 2]) else {
-                return nil
-            }
-            time = [read[0], read[1], min(read[2], 59)]
+        let bytes = Array(text.utf8)
+        func number(_ range: Range<Int>) -> Int? {
+            bytes[range].reduce(0) { number, byte in byte.isDigit ? number.map { 10 * $0 + Int(byte - 48) } : nil }
         }
-        guard parts.count <= 2, (1...12).contains(day[1]), day[0] > 0, time[0] < 24, time[1] < 60 else { return nil }
-        var fields = tm()
-        (fields.tm_year, fields.tm_mon, fields.tm_mday) = (Int32(day[0]) - 1900, Int32(day[1]) - 1, Int32(day[2]))
-        (fields.tm_hour, fields.tm_min, fields.tm_sec) = (Int32(time[0]), Int32(time[1]), Int32(time[2]))
-        let seconds = timegm(&fields)
-        // The 31st of November is not its next day.
-        guard fields.tm_mday == day[2] else { return nil }
-        (civil, isDate) = (seconds, parts.count == 1)
+        guard [8, 15, 16].contains(bytes.count), let year = number(0..<4), let month = number(4..<6),
+            let day = number(6..<8), year > 0, (1...12).contains(month),
+            // The 31st of November is not its next day.
+            (1...Gregorian.length(year, month)).contains(day)
+        else { return nil }
+        civil = Gregorian.days(year, month, day) * 86_400
+        isDate = bytes.count == 8
+        let isUTC = bytes.count == 16
         self.zone = isUTC ? .utc : zone.map(Zone.named) ?? .floating
+        guard !isDate else { return }
+        guard bytes[8] == UInt8(ascii: "T"), !isUTC || bytes[15] == UInt8(ascii: "Z"), let hour = number(9..<11),
+            let minute = number(11..<13), let second = number(13..<15), hour < 24, minute < 60
+        else { return nil }
+        civil += 3600 * hour + 60 * minute + min(second, 59)
     }
 
     init(civil: Int, isDate: Bool, zone: Zone) { (self.civil, self.isDate, self.zone) = (civil, isDate, zone) }
-
-    private static func numbers(_ text: some StringProtocol, _ widths: [Int]) -> [Int]? {
-        guard text.utf8.count == widths.reduce(0, +), text.utf8.allSatisfy(\.isDigit) else { return nil }
-        var (numbers, rest) = ([Int](), Substring(text))
-        for width in widths {
-            numbers.append(Int(rest.prefix(width)) ?? 0)
-            rest = rest.dropFirst(width)
-        }
-        return numbers
-    }
-
-    /// The date and time of a number of seconds, as if it were UTC.
-    static func fields(_ civil: Int) -> tm {
-        var (civil, fields) = (civil, tm())
-        gmtime_r(&civil, &fields)
-        return fields
-    }
 
     /// Writes `20261123T090000`, or `20261123` for a date.
     var basic: String {
@@ -75,21 +55,24 @@ struct ICalendarTime: Hashable, Sendable {
     }
 
     private static func digits(_ civil: Int) -> (day: [String], time: [String]) {
-        func padded(_ number: some BinaryInteger, _ width: Int) -> String {
+        func padded(_ number: Int, _ width: Int) -> String {
             let text = String(number)
             return String(repeating: "0", count: max(0, width - text.count)) + text
         }
-        let fields = ICalendarTime.fields(civil)
+        let day = civil.floored(86_400)
+        let (date, second) = (Gregorian.date(day), civil - day * 86_400)
         return (
-            [padded(Int(fields.tm_year) + 1900, 4), padded(fields.tm_mon + 1, 2), padded(fields.tm_mday, 2)],
-            [padded(fields.tm_hour, 2), padded(fields.tm_min, 2), padded(fields.tm_sec, 2)]
+            [padded(date.year, 4), padded(date.month, 2), padded(date.day, 2)],
+            [padded(second / 3600, 2), padded(second / 60 % 60, 2), padded(second % 60, 2)]
         )
     }
 }
 
 /// A duration as a calendar writes it: `PT15M`, `-P1DT2H`, `P2W` (RFC 5545 §3.3.6).
 enum ICalendarDuration {
-    /// Returns days, which are as long as the clocks make them, and seconds; nil for another text.
+    private static let maximumDays = 3_660_000
+
+    /// Returns days, which are as long as the clocks make them, and seconds; nil for another text, and for more than 10,000 years.
     static func parse(_ text: String) -> (days: Int, seconds: Int)? {
         var rest = Substring(text)
         let sign = rest.first == "-" ? -1 : 1
@@ -114,6 +97,7 @@ enum ICalendarDuration {
             case ("S", true): seconds += number
             default: return nil
             }
+            guard max(days, seconds / 86_400) <= maximumDays else { return nil }
         }
         return (sign * days, sign * seconds)
     }

@@ -16,37 +16,44 @@ struct CalendarEntry {
 
     let item: Item
 
-    init(_ occurrence: ICalendarOccurrence, remind: Duration?) {
-        let component = occurrence.component
+    /// - Parameter common: what the component says of all its dates.
+    init(_ occurrence: ICalendarOccurrence, remind: Duration?, common: Item) {
+        var item = common
+        item.key = TextLimit.bounded(ItemKey.joined([occurrence.uid] + [occurrence.date].compactMap { $0 }))
+        item.fields["start"] = occurrence.start.map { .text($0.text) }
+        item.fields[occurrence.isToDo ? "due" : "end"] = occurrence.end.map { .text($0.text) }
+        if (occurrence.start ?? occurrence.end)?.isDate == true { item.fields["all_day"] = "true" }
+        item.fields["remind_at"] = CalendarEntry.reminder(occurrence, remind).map { .text($0.rfc3339) }
+        item.notes["uid"] = .text(TextLimit.bounded(occurrence.uid))
+        item.notes["date"] = occurrence.date.map(Value.text)
+        item.notes["over_at"] = occurrence.over.map { .text(Timestamp(seconds: $0).rfc3339) }
+        self.item = item
+    }
+
+    /// Reads what all dates of a component share, which may be long.
+    static func common(_ component: ICalendarComponent, isToDo: Bool) -> Item {
         func text(_ name: String) -> Value? {
             guard let text = component[name]?.text.trimmed(), !text.isEmpty else { return nil }
             return .text(TextLimit.bounded(HTMLText.withoutControls(text)))
         }
         var (fields, notes, measures) = (Fields(), Fields(), Fields())
-        fields["type"] = .text(occurrence.isToDo ? "to-do" : "event")
-        fields["start"] = occurrence.start.map { .text($0.text) }
-        fields[occurrence.isToDo ? "due" : "end"] = occurrence.end.map { .text($0.text) }
-        if (occurrence.start ?? occurrence.end)?.isDate == true { fields["all_day"] = "true" }
+        fields["type"] = .text(isToDo ? "to-do" : "event")
         fields["location"] = text("LOCATION")
         fields["organizer"] = component["ORGANIZER"].map { .text(TextLimit.bounded(CalendarEntry.person($0))) }
         fields["categories"] = CalendarEntry.list(component.all("CATEGORIES").flatMap(\.texts))
         fields["priority"] = text("PRIORITY")
-        fields["remind_at"] = CalendarEntry.reminder(occurrence, remind).map { .text($0.rfc3339) }
-        notes["uid"] = .text(TextLimit.bounded(occurrence.uid))
-        notes["date"] = occurrence.date.map(Value.text)
         notes["description"] = text("DESCRIPTION")
         notes["attendees"] = CalendarEntry.list(component.all("ATTENDEE").map(CalendarEntry.person))
-        notes["over_at"] = occurrence.over.map { .text(Timestamp(seconds: $0).rfc3339) }
         if let percent = component["PERCENT-COMPLETE"].flatMap({ Int($0.value) }) {
             measures["percent"] = .text("\(percent)")
         }
         let changed = (component["LAST-MODIFIED"] ?? component["CREATED"]).flatMap { FeedDate.parse($0.value) }
-        item = Item(
-            key: TextLimit.bounded(ItemKey.joined([occurrence.uid] + [occurrence.date].compactMap { $0 })),
+        return Item(
+            key: "",
             title: component["SUMMARY"].map { HTMLText.collapse($0.text, limit: TextLimit.title) }.flatMap {
                 $0.isEmpty ? nil : $0
             },
-            state: CalendarEntry.state(component, isToDo: occurrence.isToDo),
+            state: CalendarEntry.state(component, isToDo: isToDo),
             url: component["URL"].map { $0.value.trimmed() }.flatMap { WebURL($0)?.text }, time: changed,
             fields: fields, notes: notes, measures: measures)
     }

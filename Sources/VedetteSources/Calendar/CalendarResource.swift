@@ -76,7 +76,13 @@ struct CalendarResource: SourceKind {
                 in: now...(now + Int(ahead.wholeMilliseconds / 1000)), home: zone)
             var list = ItemList(url: WebURL(page.url))
             list.reserve(found.count)
-            for occurrence in found { list.add(CalendarEntry(occurrence, remind: remind).item) }
+            var common: [Int: Item] = [:]
+            for occurrence in found {
+                let line = occurrence.component.line
+                let shared = common[line] ?? CalendarEntry.common(occurrence.component, isToDo: occurrence.isToDo)
+                common[line] = shared
+                list.add(CalendarEntry(occurrence, remind: remind, common: shared).item)
+            }
             return Page(items: list.items, warnings: warnings + list.warnings)
         } catch {
             throw ReadError(error)

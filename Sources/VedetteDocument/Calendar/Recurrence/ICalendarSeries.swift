@@ -11,6 +11,9 @@ struct ICalendarSeries {
     /// The dates that are read of a series at most.
     static let maximumDates = 1000
 
+    /// The line at which its first component begins.
+    var line: Int { main?.line ?? changed.first?.line ?? 0 }
+
     init(_ uid: String) { self.uid = uid }
 
     mutating func add(_ component: ICalendarComponent) {
@@ -28,9 +31,8 @@ struct ICalendarSeries {
     /// What is not over at the beginning of the range and begins before its end; and the next date of a recurring event, however far
     /// off.
     func occurrences(
-        in range: ClosedRange<Int>, _ zones: ICalendarZones, _ budget: inout ICalendarBudget,
-        _ problems: inout ICalendarProblems
-    ) throws(DocumentError) -> [ICalendarOccurrence] {
+        in range: ClosedRange<Int>, _ zones: ICalendarZones, _ problems: inout ICalendarProblems
+    ) -> [ICalendarOccurrence] {
         var overrides: [Int: ICalendarComponent] = [:]
         for component in changed {
             guard let id = component["RECURRENCE-ID"].flatMap(ICalendarTime.init) else {
@@ -53,50 +55,58 @@ struct ICalendarSeries {
             let one = [occurrence(of: main, span: span, id: nil, isByDay: false, zones)].compactMap { $0 }
             return (one + changes()).filter { !$0.isOver(at: range.lowerBound) }
         }
-        return try recurring(main, span, overrides, in: range, zones, &budget, &problems)
+        return recurring(main, span, overrides, in: range, zones, &problems)
     }
 
     private func recurring(
         _ main: ICalendarComponent, _ span: ICalendarSpan, _ overrides: [Int: ICalendarComponent],
-        in range: ClosedRange<Int>,
-        _ zones: ICalendarZones, _ budget: inout ICalendarBudget, _ problems: inout ICalendarProblems
-    ) throws(DocumentError) -> [ICalendarOccurrence] {
-        let rules = main.all("RRULE").map { ICalendarRule($0.value) }
-        problems.rules += rules.count { $0 == nil } + main.all("EXRULE").count
-        let isByDay = rules.count == 1 && rules[0]?.isDaily == true && main["RDATE"] == nil
-        let excluded = Set(main.all("EXDATE").flatMap { ICalendarSeries.times($0).map(zones.utc) })
+        in range: ClosedRange<Int>, _ zones: ICalendarZones, _ problems: inout ICalendarProblems
+    ) -> [ICalendarOccurrence] {
         let first = span.start
         // A day is added on both sides, since days are not equally long and clocks differ.
         let from = zones.civil(at: range.lowerBound, in: first.zone) - span.longest - 86_400
-        let civil = from...(zones.civil(at: range.upperBound, in: first.zone) + 86_400)
-        var starts: Set<Int> = [first.civil]
-        for rule in rules.compactMap({ $0 }) {
-            let last = rule.last(for: first, zones)
-            // The next date may be excluded or changed: then one behind it is the next.
-            let behind = min(1 + excluded.count + overrides.count, ICalendarSeries.maximumDates)
-            starts.formUnion(try rule.dates(from: first, in: civil, behind: behind, until: last, &budget))
+        let end = zones.civil(at: range.upperBound, in: first.zone) + 86_400
+        func dates(_ name: String) -> [ICalendarDates] {
+            let rules = main.all(name).map { ICalendarRule($0.value) }
+            problems.rules += rules.count { $0 == nil }
+            return rules.compactMap { $0 }.map { rule in
+                let last = rule.last(for: first) { zones.civil(at: $0, in: first.zone) }
+                return ICalendarDates(rule, from: first, at: from, until: last, zones.budget)
+            }
         }
-        starts.formUnion(
-            main.all("RDATE").flatMap(ICalendarSeries.times).map { time in
-                time.isDate || time.zone == first.zone ? time.civil : zones.civil(at: zones.utc(time), in: first.zone)
-            })
+        let further = main.all("RDATE").flatMap(ICalendarSeries.times).map { time in
+            time.isDate || time.zone == first.zone ? time.civil : zones.civil(at: zones.utc(time), in: first.zone)
+        }
+        var set = ICalendarSet(
+            [first.civil] + further, dates("RRULE"), except: dates("EXRULE"), at: from, zones.budget)
+        let isByDay =
+            main.all("RRULE").count == 1 && main["RDATE"] == nil
+            && main["RRULE"].flatMap { ICalendarRule($0.value) }?.isDaily == true
+        let excluded = Set(main.all("EXDATE").flatMap { ICalendarSeries.times($0).map(zones.utc) })
+        let alarms = ICalendarAlarms(main, zones)
         var (found, used, next) = ([ICalendarOccurrence](), Set<Int>(), ICalendarOccurrence?.none)
-        for start in starts.sorted() {
+        while let start = set.next(zones.budget) {
+            if start > end, !found.isEmpty || next != nil { break }
             let time = ICalendarTime(civil: start, isDate: first.isDate, zone: first.zone)
             let id = zones.utc(time)
-            used.insert(id)
-            guard !excluded.contains(id) else { continue }
             let override = overrides[id]
+            if override != nil { used.insert(id) }
+            guard !excluded.contains(id) else { continue }
             let shown = override.map { ICalendarSpan($0, zones) } ?? span.moved(to: time)
-            guard let one = occurrence(of: override ?? main, span: shown, id: id, time, isByDay: isByDay, zones),
+            guard
+                let one = occurrence(
+                    of: override ?? main, span: shown, id: id, time, isByDay: isByDay,
+                    alarms: override == nil ? alarms : nil, zones),
                 !one.isOver(at: range.lowerBound)
             else { continue }
             if one.begins(before: range.upperBound) {
                 found.append(one)
+                if found.count > ICalendarSeries.maximumDates { break }
             } else if next == nil {
                 next = one
             }
         }
+        problems.fruitless += set.fruitless
         for (id, component) in overrides where !used.contains(id) {
             let time = component["RECURRENCE-ID"].flatMap(ICalendarTime.init)
             guard
@@ -123,69 +133,21 @@ struct ICalendarSeries {
     /// - Parameters:
     ///   - id: when the date would be without a change; nil for what does not recur.
     ///   - isByDay: whether the day alone tells the dates apart, so that another time of day keeps the key.
+    ///   - alarms: those of the component, where they are known.
     private func occurrence(
         of component: ICalendarComponent, span: ICalendarSpan?, id: Int?, _ time: ICalendarTime? = nil, isByDay: Bool,
-        _ zones: ICalendarZones
+        alarms: ICalendarAlarms? = nil, _ zones: ICalendarZones
     ) -> ICalendarOccurrence? {
         guard span != nil || component.name == "VTODO" else { return nil }
         let date: String? = id.map { id in
             if let time, time.isDate || isByDay { return String(time.basic.prefix(8)) }
             return ICalendarTime(civil: id, isDate: false, zone: .utc).basic + "Z"
         }
-        return ICalendarOccurrence(component, uid: uid, date: date, span, zones)
+        return ICalendarOccurrence(
+            component, uid: uid, date: date, span, alarms ?? ICalendarAlarms(component, zones), zones)
     }
 }
 
 extension ICalendarComponent {
     fileprivate var revision: Int { self["SEQUENCE"].flatMap { Int($0.value) } ?? 0 }
-}
-
-/// From when to when a component is, by the clocks of its zone.
-struct ICalendarSpan {
-    /// The beginning; of a to-do without one when it is due.
-    let start: ICalendarTime
-    /// The end, or when a to-do is due; nil where it is the beginning.
-    let end: ICalendarTime?
-    /// Seconds of UTC between both.
-    private let seconds: Int
-
-    /// - Returns: nil without a beginning that can be read.
-    init?(_ component: ICalendarComponent, _ zones: ICalendarZones) {
-        let due = (component["DUE"] ?? component["DTEND"]).flatMap(ICalendarTime.init)
-        guard let start = component["DTSTART"].map(ICalendarTime.init) ?? due else { return nil }
-        self.start = start
-        if let due {
-            // An end before the beginning is a mistake (RFC 5545 §3.8.2.2): then the event has no length.
-            end = zones.utc(due) > zones.utc(start) ? due : nil
-        } else if let (days, seconds) = component["DURATION"].flatMap({ ICalendarDuration.parse($0.value) }),
-            days >= 0, seconds >= 0, days + seconds > 0
-        {
-            var end = start
-            end.civil += days * 86_400
-            if seconds > 0 {
-                let utc = zones.utc(end) + seconds
-                end.civil = zones.civil(at: utc, in: start.zone)
-            }
-            self.end = end
-        } else {
-            // An event of a date lasts that day (RFC 5545 §3.6.1).
-            let isDay = start.isDate && component.name == "VEVENT"
-            end = isDay ? ICalendarTime(civil: start.civil + 86_400, isDate: true, zone: start.zone) : nil
-        }
-        seconds = end.map { zones.utc($0) - zones.utc(start) } ?? 0
-    }
-
-    private init(_ start: ICalendarTime, _ end: ICalendarTime?, _ seconds: Int) {
-        (self.start, self.end, self.seconds) = (start, end, seconds)
-    }
-
-    /// Seconds of UTC from the start to the end.
-    var longest: Int { max(0, seconds) }
-
-    /// Returns the span of another date: it has as many days, or as many seconds.
-    func moved(to start: ICalendarTime) -> ICalendarSpan {
-        guard var end else { return ICalendarSpan(start, nil, 0) }
-        end.civil += start.civil - self.start.civil
-        return ICalendarSpan(start, end, seconds)
-    }
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CIcal
 import Glibc
-import Synchronization
 
 /// The clocks of the zones that a calendar names: from its own definitions (RFC 5545 §3.6.5), else from the system's table by name.
 final class ICalendarZones {
@@ -9,29 +7,26 @@ final class ICalendarZones {
         case utc
         /// The clock of this machine.
         case local
-        case table(OpaquePointer)
+        case table(ICalendarClock)
     }
 
-    /// libical's tables are shared by all threads and filled when a zone is first asked for.
-    static let mutex = Mutex(())
-
+    let budget: ICalendarBudget
     /// Names that were found nowhere; their times are read by the clock of the person.
     private(set) var unknown: Set<String> = []
+    /// Names whose definition in the calendar is not read.
+    private(set) var unread: Set<String> = []
     private let definitions: [String: ICalendarComponent]
     private var home = Clock.local
     private var clocks: [String: Clock] = [:]
-    private var owned: [OpaquePointer] = []
 
     /// - Parameter home: the zone of the person; nil for that of this machine.
-    init(_ definitions: [String: ICalendarComponent], home: String?) {
-        self.definitions = definitions
+    init(_ definitions: [String: ICalendarComponent], home: String?, _ budget: ICalendarBudget) {
+        (self.definitions, self.budget) = (definitions, budget)
         if let home { self.home = clock(home) }
     }
 
-    deinit { for zone in owned { icaltimezone_free(zone, 1) } }
-
     /// Returns whether the system's table has a zone.
-    static func isKnown(_ name: String) -> Bool { mutex.withLock { _ in system(name) != nil } }
+    static func isKnown(_ name: String) -> Bool { system(name, ICalendarBudget()) != nil }
 
     /// Returns the time by the clocks of a zone at a time of UTC.
     func civil(at utc: Int, in zone: ICalendarTime.Zone) -> Int { utc + offset(of: clock(zone), at: utc) }
@@ -68,71 +63,76 @@ final class ICalendarZones {
 
     private func clock(_ name: String) -> Clock {
         if let known = clocks[name] { return known }
-        let found = definitions[name].flatMap(defined) ?? ICalendarZones.system(name)
-        if found == nil { unknown.insert(name) }
+        let defined = definitions[name].flatMap { self.defined($0, name) }
+        let found = defined ?? ICalendarZones.system(name, budget)
+        if found == nil {
+            if definitions[name] == nil { unknown.insert(name) } else { unread.insert(name) }
+        }
         clocks[name] = found ?? home
         return found ?? home
     }
 
     private func offset(of clock: Clock, at utc: Int) -> Int {
-        var utc = utc
         switch clock {
         case .utc: return 0
         case .local:
-            var fields = tm()
+            var (utc, fields) = (utc, tm())
             return localtime_r(&utc, &fields) == nil ? 0 : fields.tm_gmtoff
-        case .table(let zone):
-            var time = icaltime_from_timet_with_zone(utc, 0, icaltimezone_get_utc_timezone())
-            var isDaylight: CInt = 0
-            return Int(icaltimezone_get_utc_offset_of_utc_time(zone, &time, &isDaylight))
+        case .table(let clock): return clock.offset(at: utc, budget)
         }
     }
 
     /// Finds a zone by name. Some programs put their own before it: `/example.org/20260101_1/Europe/Berlin`.
-    private static func system(_ name: String) -> Clock? {
+    private static func system(_ name: String, _ budget: ICalendarBudget) -> Clock? {
         let parts = name.split(separator: "/")
-        guard parts.count < 16, name.utf8.allSatisfy({ $0.isLetter || $0.isDigit || "/_+-.".utf8.contains($0) }) else {
-            return nil
-        }
+        guard parts.count < 16 else { return nil }
         for length in stride(from: min(3, parts.count), through: 1, by: -1) {
             let name = parts.suffix(length).joined(separator: "/")
             if ["UTC", "GMT", "Etc/UTC", "Etc/GMT"].contains(name) { return .utc }
-            if let zone = icaltimezone_get_builtin_timezone(name) { return .table(zone) }
+            if let clock = ZoneFile.clock(name, budget) { return .table(clock) }
         }
         return nil
     }
 
-    /// Reads a definition; nil for one that is not complete or that has more than a few changes in a year.
-    private func defined(_ component: ICalendarComponent) -> Clock? {
-        var lines = ["BEGIN:VTIMEZONE", "TZID:X"]
+    /// Reads a definition; nil for one that is not complete, that has more than a few changes in a year, or a rule that fits no date.
+    private func defined(_ component: ICalendarComponent, _ name: String) -> Clock? {
         let parts = component.children.filter { ["STANDARD", "DAYLIGHT"].contains($0.name) }
         guard !parts.isEmpty, parts.count <= 1000 else { return nil }
+        var observances: [ICalendarClock.Observance] = []
+        var earliest = (start: Int.max, offset: 0)
         for part in parts {
             guard let start = part["DTSTART"].flatMap(ICalendarTime.init), !start.isDate,
-                let from = part["TZOFFSETFROM"]?.value, let to = part["TZOFFSETTO"]?.value,
-                [from, to].allSatisfy(ICalendarZones.isOffset)
+                let from = part["TZOFFSETFROM"].flatMap({ ICalendarZones.offset($0.value) }),
+                let to = part["TZOFFSETTO"].flatMap({ ICalendarZones.offset($0.value) })
             else { return nil }
-            let rules = part.all("RRULE").map(\.value)
-            guard rules.count <= 1, rules.allSatisfy({ ICalendarRule($0)?.isForZone == true }) else { return nil }
-            let dates = part.all("RDATE").flatMap { $0.value.split(separator: ",") }.compactMap { ICalendarTime($0) }
-            lines += ["BEGIN:\(part.name)", "DTSTART:\(start.basic)", "TZOFFSETFROM:\(from)", "TZOFFSETTO:\(to)"]
-            lines += rules.map { "RRULE:\($0)" } + dates.prefix(1000).map { "RDATE:\($0.basic)" } + ["END:\(part.name)"]
+            let rules = part.all("RRULE").map { ICalendarRule($0.value) }
+            guard rules.count <= 1, rules.allSatisfy({ $0.map { $0.isForZone && !$0.isImpossible } ?? false }) else {
+                return nil
+            }
+            let listed = part.all("RDATE").flatMap { $0.value.split(separator: ",") }.compactMap { ICalendarTime($0) }
+            let dates = rules.first?.map { rule in
+                ICalendarDates(
+                    rule, from: start, at: start.civil, until: rule.last(for: start) { $0 + from }, budget)
+            }
+            observances.append(
+                ICalendarClock.Observance(
+                    offset: to, shift: -from, listed: [start.civil] + listed.prefix(1000).map(\.civil), dates: dates))
+            if start.civil - from < earliest.start { earliest = (start.civil - from, from) }
         }
-        lines.append("END:VTIMEZONE\r\n")
-        guard let parsed = icalcomponent_new_from_string(lines.joined(separator: "\r\n")) else { return nil }
-        guard let zone = icaltimezone_new(), icaltimezone_set_component(zone, parsed) == 1 else {
-            icalcomponent_free(parsed)
-            return nil
-        }
-        owned.append(zone)
-        return .table(zone)
+        return .table(ICalendarClock(name, initial: earliest.offset, observances))
     }
 
-    /// `+0100`, `-023000`.
-    private static func isOffset(_ text: String) -> Bool {
-        let digits = text.dropFirst()
-        return [4, 6].contains(digits.utf8.count) && "+-".contains(text.first ?? " ")
-            && digits.utf8.allSatisfy(\.isDigit)
-            && (Int(digits.prefix(2)) ?? 99) < 24
+    /// Reads `+0100` or `-023000`, in seconds.
+    private static func offset(_ text: String) -> Int? {
+        let digits = text.utf8.dropFirst().map { Int($0) - 48 }
+        guard [4, 6].contains(digits.count), let sign = text.first, "+-".contains(sign),
+            digits.allSatisfy({ (0...9).contains($0) })
+        else { return nil }
+        let values = digits + [0, 0]
+        let (hours, minutes, seconds) = (
+            10 * values[0] + values[1], 10 * values[2] + values[3], 10 * values[4] + values[5]
+        )
+        guard hours < 24 else { return nil }
+        return (sign == "-" ? -1 : 1) * (3600 * hours + 60 * minutes + seconds)
     }
 }

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The dates of a recurring event, each once and in order: those of its rules and further ones, without those of other rules.
+struct ICalendarSet {
+    /// The dates of a rule, the next one known.
+    private struct Head {
+        var dates: ICalendarDates
+        var date: Int?
+
+        mutating func pass(_ time: Int, _ budget: ICalendarBudget) {
+            while let known = date, known <= time { date = dates.next(budget) }
+        }
+    }
+
+    private var further: [Int]
+    private var rules: [Head]
+    private var exceptions: [Head]
+
+    /// - Parameter lower: further dates before it are left out.
+    init(
+        _ further: [Int], _ rules: [ICalendarDates], except: [ICalendarDates], at lower: Int, _ budget: ICalendarBudget
+    ) {
+        func head(_ dates: ICalendarDates) -> Head {
+            var dates = dates
+            let date = dates.next(budget)
+            return Head(dates: dates, date: date)
+        }
+        // The first one is the last element, which is removed at little cost.
+        self.further = further.filter { $0 >= lower }.sorted(by: >)
+        (self.rules, exceptions) = (rules.map(head), except.map(head))
+    }
+
+    /// The rules that fit no date.
+    var fruitless: Int { (rules + exceptions).count { $0.dates.isFruitless } }
+
+    /// Returns the next date; nil behind the last one, and when the budget is exhausted.
+    mutating func next(_ budget: ICalendarBudget) -> Int? {
+        while budget.take(), let date = (rules.map(\.date) + [further.last]).compactMap({ $0 }).min() {
+            while further.last == date { further.removeLast() }
+            for index in rules.indices { rules[index].pass(date, budget) }
+            for index in exceptions.indices { exceptions[index].pass(date - 1, budget) }
+            if !exceptions.contains(where: { $0.date == date }) { return date }
+        }
+        return nil
+    }
+}
