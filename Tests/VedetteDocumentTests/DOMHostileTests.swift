@@ -130,12 +130,36 @@ struct DOMHostileTests {
     @Test(
         "joins of node sets that libxml2 compares node by node have a limit of their own",
         arguments: [
-            "//a/..", "//a[1]/following-sibling::a/preceding-sibling::a", "//a[@b] | //a[not(@b)]",
+            "//a/..", "//a[1]/following-sibling::a/preceding-sibling::a", "//a[@b] | //a[not(@b)]", "//a != //a",
+            "/r[a = a]", "/r[(a) <= ./a]", "//r[a/@b != a/@b]",
         ])
     func joins(text: String) throws {
         let tree = try xmlTree("<r>" + String(repeating: "<a/>", count: 100_000) + "</r>")
         #expect(failure { _ = try tree.ask(text) } == .tooLarge)
         #expect(try tree.ask("count(//a)") == ["100000"])
+    }
+
+    @Test(
+        "a comparison with one value, however it is written, has no such limit",
+        arguments: [
+            "count(//a[@b = 'x'])", "count(//a['x' = text()])", "count(//a[. = @b])", "count(//a[text() != string(.)])",
+            "count(//a[@b = text()])", "count(//a[count(b) = 1 and string-length(text()) >= 2])",
+            "count(//a[text() = .])",
+            "count(//a[text() > -1])", "count(//a[text() = @b])",
+        ])
+    func comparisons(text: String) throws {
+        let tree = try xmlTree("<r>" + String(repeating: "<a b='1'>1</a>", count: 80_000) + "</r>")
+        #expect(try tree.ask(text).count == 1)
+    }
+
+    @Test("all joins on one document share one limit, which small ones do not reach")
+    func allJoins() throws {
+        let tree = try xmlTree("<r>" + String(repeating: "<a><b/></a>", count: 25_000) + "</r>")
+        #expect(try tree.ask("count(//b/..)") == ["25000"])
+        #expect(failure { for _ in 0..<3 { _ = try tree.ask("count(//b/..)") } } == .tooLarge)
+        let other = try xmlTree("<r>" + String(repeating: "<a><b/><c/></a>", count: 25_000) + "</r>")
+        let path = try XPath("count(../c)")
+        #expect(try other.nodes(XPath("//b")).allSatisfy { try other.texts(path, at: $0) == ["1"] })
     }
 
     @Test("all expressions on one document share one limit")

@@ -10,17 +10,19 @@ final class XPathEngine {
     private var error: (code: Int, at: Int)?
 
     private let operations: UInt
-    /// Steps of one evaluation that joins node sets: each may cost a comparison with every node of the document.
-    private let joins: UInt
+    private let nodes: UInt
+    /// Comparisons of nodes that the expressions on this document may still take.
+    private var comparisons = XPathEngine.maximumComparisons
+    /// Comparisons of nodes on one document, which take about three seconds. One evaluation may take a third of them, or walk twice
+    /// through a document of up to 60,000 nodes.
+    private static let maximumComparisons: UInt = 12_000_000_000
 
     /// - Parameter nodes: the number of nodes of the document.
     init?(_ document: xmlDocPtr, operations: UInt, nodes: Int) {
         guard let context = xmlXPathNewContext(document) else { return nil }
         self.context = context
         self.operations = operations
-        // Enough to walk through the document twice, and for 4,000 million comparisons, which take seconds.
-        let nodes = UInt(max(nodes, 1))
-        joins = 4_000_000_000 / nodes + (nodes <= 60_000 ? 2 * nodes : 0)
+        self.nodes = UInt(max(nodes, 1))
         context.pointee.opLimit = operations
         XPathCostGuard.install(context)
         context.pointee.userData = Unmanaged.passUnretained(self).toOpaque()
@@ -49,10 +51,24 @@ final class XPathEngine {
         context.pointee.node = node
         context.pointee.proximityPosition = Int32(clamping: position)
         context.pointee.contextSize = Int32(clamping: count)
-        context.pointee.opLimit = path.joinsSets ? min(operations, context.pointee.opCount + joins) : operations
+        let begun = context.pointee.opCount
+        context.pointee.opLimit = path.joinsSets ? min(operations, begun + joins) : operations
+        defer { if path.joinsSets { charge(context.pointee.opCount - begun) } }
         error = nil
         guard let result = xmlXPathCompiledEval(expression, context) else { throw refusal(path) }
         return result
+    }
+
+    /// Steps of the next evaluation that joins node sets. Each adds a node to a set, or compares one with a set, that has no more nodes
+    /// than there were steps, nor than the document.
+    private var joins: UInt {
+        let once = XPathEngine.maximumComparisons / 3 / nodes + (nodes <= 60_000 ? 2 * nodes : 0)
+        let small = UInt(Double(comparisons / 2).squareRoot())
+        return min(once, 2 * small <= nodes ? small : comparisons / nodes)
+    }
+
+    private func charge(_ steps: UInt) {
+        comparisons -= min(comparisons, steps * min(2 * steps, nodes))
     }
 
     private func use(_ wanted: XPathNamespaces) {

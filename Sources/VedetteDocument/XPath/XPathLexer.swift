@@ -28,9 +28,17 @@ struct XPathLexer {
     /// After an operand, `*` and a name are operators (XPath 1.0 §3.7).
     private var followsOperand = false
     private var open: [Open] = []
-    /// The expression joins sets of nodes that may overlap, by an axis, `..`, a second `//` or `|`. libxml2 compares each node
-    /// of one set with all of the other, and does not count these steps.
+    /// The expression joins sets of nodes that may overlap, by an axis, `..`, a second `//` or `|`, or compares two sets. libxml2
+    /// compares each node of one set with all of the other, and does not count these steps.
     private(set) var joinsSets = false
+    /// The tokens before the next one, the last one last.
+    private var before: [Token] = []
+    private var closesCall = false
+    private var comparison = Comparison.none
+
+    /// What follows the sign of a comparison whose left side may have several nodes: libxml2 compares each of them with each of the
+    /// right side, and does not count these steps either.
+    private enum Comparison { case none, begun, single }
 
     init(_ text: String) {
         self.text = text
@@ -43,6 +51,7 @@ struct XPathLexer {
         guard characters.contains(where: { !$0.isWhitespace }) else { throw XPath.Invalid(text, "it is empty") }
         if text.unicodeScalars.contains("\0") { throw XPath.Invalid(text, "it holds a NUL character") }
         while let token = try next() {
+            watch(token)
             if token != .mark(")"), !open.isEmpty { open[open.count - 1].isEmpty = false }
             switch token {
             case .name(let prefix, let name): try self.name(prefix, name, namespaces)
@@ -55,6 +64,36 @@ struct XPathLexer {
             }
         }
         if let last = open.last { throw XPath.Invalid(text, "a '\(last.mark)' is not closed") }
+    }
+
+    /// Looks for a comparison of two sets of nodes: of two sides that are neither a value, nor a call, nor `.` or `@name`.
+    private mutating func watch(_ token: Token) {
+        switch (comparison, token) {
+        case (.none, _), (.begun, .mark("=")): break
+        case (.begun, .operand), (.begun, .mark("@")): comparison = .single
+        case (.begun, .mark("-")): comparison = .none
+        case (.begun, .name(nil, let name)) where XPathLexer.functions[name] != nil && peek(skippingSpace: true) == "(":
+            comparison = .none
+        case (.single, .name) where before.last == .mark("@"): break
+        case (.begun, _), (.single, .mark("/")),
+            (.single, .mark("*")) where before.last == .mark("@"):
+            (joinsSets, comparison) = (true, .none)
+        case (.single, _): comparison = .none
+        }
+        if [.mark("="), .mark("!"), .mark("<"), .mark(">")].contains(token), followsOperand, !isSingle {
+            comparison = .begun
+        }
+        before = before.suffix(2) + [token]
+    }
+
+    /// Whether the side before this token has one value.
+    private var isSingle: Bool {
+        switch before.last {
+        case .operand: before.dropLast().last != .mark("/")
+        case .name: before.count > 1 && before[before.count - 2] == .mark("@") && before.first != .mark("/")
+        case .mark(")"): closesCall
+        default: false
+        }
     }
 
     private mutating func name(_ prefix: String?, _ name: String, _ namespaces: XPathNamespaces) throws(XPath.Invalid) {
@@ -111,6 +150,7 @@ struct XPathLexer {
         guard let last = open.popLast(), (last.mark == "(") == (mark == ")") else {
             throw XPath.Invalid(text, "a '\(mark)' closes nothing")
         }
+        closesCall = last.function != nil
         guard let function = last.function, let arity = XPathLexer.functions[function] else { return }
         let count = last.isEmpty ? 0 : last.commas + 1
         if !arity.contains(count) {
