@@ -39,6 +39,16 @@ struct DocumentationTests {
         }
     }
 
+    @Test("the page of limits says what each C module that is imported may compute, and names no other")
+    func cLibraries() throws {
+        let section = try Self.text(Self.pages.appending(path: "Limits.md")).components(separatedBy: "\n## ")
+            .first { $0.hasPrefix("Calls into C libraries\n") }
+        let named = try #require(section).lines.compactMap { $0.wholeMatch(of: /\| `(C[A-Z][A-Za-z0-9]*)` \|.*/)?.1 }
+        let own = try FileManager.default.contentsOfDirectory(atPath: Tree.root.appending(path: "Sources").path())
+        let imported = try Tree.swiftFiles(in: "Sources").flatMap(\.lines).compactMap(WallsTests.imported)
+        #expect(Set(named.map(String.init)) == Set(imported).intersection(own.filter { $0.hasPrefix("C") }))
+    }
+
     @Test(
         "the page of cases has each of them, in order, and every test that bears a case's number is in its row"
     )
