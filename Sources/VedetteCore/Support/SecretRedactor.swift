@@ -8,11 +8,21 @@ public struct SecretRedactor: Sendable {
     /// The text that stands for a secret. It is the same for all of them, so that a rotated secret changes no item.
     public static let replacement = "[secret]"
     private static let minimumLength = 8
-    /// A URL in a URL in a URL: more levels of percent-encoding than any server has been seen to write.
-    private static let maximumLevels = 3
+    /// `user:password` may hold the Base64 of the password, so the longest first.
+    private let forms: [Form]
 
-    /// The longest first: `user:password` in Base64 may hold another.
-    private let secrets: [[UInt8]]
+    /// A text that is looked for: a secret, or what a client makes of it.
+    private struct Form {
+        let scalars: [Unicode.Scalar]
+        /// Almost every byte of a text differs from this one.
+        let first: UInt8
+        let length: Int
+
+        init?(_ text: some StringProtocol) {
+            guard let first = text.utf8.first else { return nil }
+            (scalars, self.first, length) = (Array(text.unicodeScalars), first, text.utf8.count)
+        }
+    }
 
     /// - Parameters:
     ///   - secrets: the values that a request to the server carries.
@@ -20,18 +30,25 @@ public struct SecretRedactor: Sendable {
     /// - Returns: nil when none is long enough.
     public init?(_ secrets: [Secret], credentials: Credentials? = nil) {
         if secrets.isEmpty, credentials == nil { return nil }
-        var texts = secrets.map { Array($0.value.utf8) }
+        var texts = Set(secrets.map(\.value)).filter { $0.utf8.count >= SecretRedactor.minimumLength }
+        for text in texts { texts.formUnion(SecretRedactor.base64(text)) }
         if case .basic(let user, let password) = credentials {
-            // The padding may be missing or encoded.
-            let encoded = Base64.encode("\(user):\(password.value)".utf8)
-            texts.append(Array(encoded.utf8.prefix { $0 != UInt8(ascii: "=") }))
+            texts.formUnion(SecretRedactor.base64("\(user):\(password.value)"))
         }
-        self.secrets = Set(texts).filter { $0.count >= SecretRedactor.minimumLength }
-            .sorted { $0.count > $1.count }
-        if self.secrets.isEmpty { return nil }
+        forms = texts.filter { $0.utf8.count >= SecretRedactor.minimumLength }
+            .compactMap { Form($0) }
+            .sorted { $0.length > $1.length }
+        if forms.isEmpty { return nil }
     }
 
-    /// Returns the text with each secret replaced, also where it is percent-encoded or form-encoded.
+    /// Base64 of RFC 4648 §4 and §5, without the padding, which may be missing or encoded.
+    private static func base64(_ text: String) -> [String] {
+        let digits = String(Base64.encode(text.utf8).prefix { $0 != "=" })
+        return [digits, String(digits.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })]
+    }
+
+    /// Returns the text with each secret replaced, also where it is percent-encoded or form-encoded, or written with the escapes
+    /// of JSON or the references of HTML.
     public func redacted(_ text: String) -> String {
         var text = text
         return text.withUTF8 { bytes in
@@ -51,45 +68,22 @@ public struct SecretRedactor: Sendable {
     }
 
     private func end(ofSecretAt start: Int, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
-        for secret in secrets {
-            // Almost every byte fails here.
-            guard bytes[start] == secret[0] || bytes[start] == 0x25 || bytes[start] == 0x2B else { continue }
-            var position = start
-            let isFound = secret.allSatisfy { byte in
-                guard let next = SecretRedactor.end(of: byte, at: position, in: bytes) else { return false }
-                position = next
-                return true
+        let escape = EscapedText.begins(bytes[start])
+        for form in forms where escape || bytes[start] == form.first {
+            // A secret may itself hold what looks like an escape: `a%20b` stands for itself or for `a b`.
+            for prefersEscapes in [true, false] {
+                var position = start
+                let isFound = form.scalars.allSatisfy { scalar in
+                    guard
+                        let next = EscapedText.end(of: scalar, at: position, in: bytes, prefersEscapes: prefersEscapes)
+                    else { return false }
+                    position = next
+                    return true
+                }
+                if isFound { return position }
             }
-            if isFound { return position }
         }
         return nil
-    }
-
-    /// Returns the end of one byte, written plainly, percent-encoded up to three times, or as `+` for a space.
-    private static func end(of byte: UInt8, at start: Int, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
-        guard start < bytes.count else { return nil }
-        if bytes[start] == byte || (byte == 0x20 && bytes[start] == 0x2B) { return start + 1 }
-        guard bytes[start] == 0x25 else { return nil }
-        var position = start + 1
-        for _ in 0..<maximumLevels {
-            guard position + 2 <= bytes.count, let high = digit(bytes[position]), let low = digit(bytes[position + 1])
-            else { return nil }
-            position += 2
-            let value = high << 4 | low
-            if value == byte { return position }
-            // An encoded `%`, whose own digits follow.
-            guard value == 0x25 else { return nil }
-        }
-        return nil
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x41...0x46: byte - 0x37
-        case 0x61...0x66: byte - 0x57
-        default: nil
-        }
     }
 }
 
