@@ -83,7 +83,7 @@ struct TemplateParser {
         guard names.contains(name) else {
             let meant = suggestion(for: name, among: names.known).map { "; did you mean '\($0)'?" }
             throw token.error(
-                "unknown name '\(name)'" + (meant ?? "; known are \(names.known.joined(separator: ", "))"))
+                "unknown name \(quoted(name))" + (meant ?? "; known are \(names.known.joined(separator: ", "))"))
         }
         return name
     }

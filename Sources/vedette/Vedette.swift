@@ -51,7 +51,7 @@ struct Vedette: AsyncParsableCommand {
         let names = configuration.groupedSubcommands.flatMap(\.subcommands).compactMap { $0.configuration.commandName }
         guard !names.contains(word) else { return nil }
         let guess = suggestion(for: word, among: names).map { "did you mean '\($0)'?" }
-        return Exit(.usage, "there is no command '\(word)'; \(guess ?? "`vedette --help` lists all")")
+        return Exit(.usage, "there is no command \(quoted(word)); \(guess ?? "`vedette --help` lists all")")
     }
 
     static func main() async {

@@ -97,7 +97,9 @@ struct JSONTests {
 
     @Test(
         "a number keeps its text",
-        arguments: ["0", "-0", "9007199254740993", "1.10", "1e400", "-1.5E-10", "123456789012345678901234567890"])
+        arguments: [
+            "0", "-0", "9007199254740993", "1.10", "1e400", "-1.5E-10", "123456789012345678901234567890",
+        ])
     func numbers(text: String) throws {
         #expect(try JSON(parsing: text.utf8) == .number(text))
         #expect(try JSON(parsing: text.utf8).text == text)
@@ -109,7 +111,9 @@ struct JSONTests {
         case 1: return .bool(Bool.random(using: &dice))
         case 2: return .number(Int.random(in: -5...5, using: &dice))
         case 3, 4:
-            let scalars: [Unicode.Scalar] = ["a", "\"", "\\", "\n", "\u{0}", "\u{7F}", "é", "😀", "\u{2028}", "/", "\t"]
+            let scalars: [Unicode.Scalar] = [
+                "a", "\"", "\\", "\n", "\u{0}", "\u{7F}", "é", "😀", "\u{2028}", "/", "\t",
+            ]
             var text = ""
             for _ in 0..<Int.random(in: 0...6, using: &dice) {
                 text.unicodeScalars.append(scalars.randomElement(using: &dice) ?? "a")
@@ -372,7 +376,37 @@ struct SupportTests {
         #expect(suggestion(for: "A", among: ["a"]) == "a")
         #expect(suggestion(for: "dwn", among: ["down"]) == "down")
         #expect(suggestion(for: "upp", among: ["up"]) == "up")
-        #expect(distance("", "abc") == 3 && distance("abc", "") == 3 && distance("ab", "ba") == 1)
+        func edits(_ a: String, _ b: String, _ limit: Int = 3) -> Int? {
+            distance(Array(a.unicodeScalars), Array(b.unicodeScalars), atMost: limit)
+        }
+        #expect(edits("", "abc") == 3 && edits("abc", "") == 3 && edits("ab", "ba") == 1)
+        #expect(edits("abcdef", "abdcef", 1) == 1 && edits("abcdef", "badcfe", 3) == 3)
+        #expect(edits("abcdef", "badcfe", 2) == nil && edits("", "abcd") == nil)
+    }
+
+    @Test(
+        "a name of any length, and any number of candidates, cost next to nothing: long names are not compared"
+    )
+    func boundedSuggestions() {
+        let long = String(repeating: "a", count: 15_000)
+        #expect(suggestion(for: long, among: [long + "b", long]) == nil)
+        #expect(suggestion(for: "soruce", among: [long, "source"]) == "source")
+        var compared = 0
+        let endless = sequence(first: 0) { $0 + 1 }.lazy.map { number in
+            compared = number + 1
+            return "name \(number)"
+        }
+        #expect(suggestion(for: "nmae 7", among: endless) == "name 7")
+        #expect(compared <= 20_001)
+    }
+
+    @Test("an error quotes a name on one line and cuts a long one")
+    func quotedNames() {
+        #expect(quoted("lab") == "'lab'")
+        #expect(quoted("a\nb") == #"'a\nb'"#)
+        #expect(
+            quoted(String(repeating: "a", count: 15_000)) == "'" + String(repeating: "a", count: 100)
+                + "…'")
     }
 
     @Test("a secret describes itself nowhere")

@@ -194,7 +194,7 @@ struct RuleValidator {
             let guess = suggestion(for: text, among: known).map { "did you mean '\($0)'?" }
             findings.error(
                 place,
-                "\(list(scope)) never has the state '\(text)'; "
+                "\(list(scope)) never has the state \(quoted(text)); "
                     + (guess ?? "its states are \(known.joined(separator: ", "))"))
         }
         if let glob = node.isMap ? node.child("glob") : nil, let text = glob.text, states.allSatisfy(\.isClosed),

@@ -65,7 +65,7 @@ struct MapReader {
     /// Returns the text of an error about an unknown name: `unknown sink 'tem'; did you mean 'team'?`
     static func unknown(_ noun: String, _ name: String, in what: String? = nil, among known: [String]) -> String {
         let place = what.map { " in \($0)" } ?? ""
-        let start = "unknown \(noun) '\(name)'\(place)"
+        let start = "unknown \(noun) \(quoted(name))\(place)"
         if let meant = suggestion(for: name, among: known) { return "\(start); did you mean '\(meant)'?" }
         guard !known.isEmpty else { return "\(start); none is configured" }
         let some = known.sorted().prefix(12).joined(separator: ", ")

@@ -87,7 +87,7 @@ struct ScalarReader {
             let word = text.contains(where: \.isLetter) ? suggestion(for: text, among: choices) : nil
             let meant = word.map { "; did you mean '\($0)'?" } ?? ""
             let all = choices.map { "'\($0)'" }.joined(separator: ", ")
-            findings.error(node.place, "\(what) is one of \(all), not '\(text)'\(meant)")
+            findings.error(node.place, "\(what) is one of \(all), not \(quoted(text))\(meant)")
             return nil
         }
         return text

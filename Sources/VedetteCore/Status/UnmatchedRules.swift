@@ -54,7 +54,7 @@ struct UnmatchedRules {
         let missing = awaited.subtracting(seen).sorted()
         guard !missing.isEmpty, !seen.isEmpty else { return text }
         let states = missing.map { state in
-            "'\(state)'" + (suggestion(for: state, among: seen).map { " (did you mean '\($0)'?)" } ?? "")
+            quoted(state) + (suggestion(for: state, among: seen).map { " (did you mean '\($0)'?)" } ?? "")
         }
         let some = seen.sorted().prefix(8).joined(separator: ", ")
         return "\(text): no item was seen in the state \(states.joined(separator: " or ")); seen were \(some)"

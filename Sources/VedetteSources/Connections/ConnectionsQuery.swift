@@ -79,7 +79,8 @@ struct ConnectionsQuery: Sendable {
         let known = sources + (takesViewers ? viewers : [])
         let guess = suggestion(for: text, among: known).map { "; did you mean \($0)?" } ?? ""
         throw OptionProblem(
-            "source", detail: "'\(text)' is not an application; known are \(known.joined(separator: ", "))\(guess)")
+            "source",
+            detail: "\(quoted(text)) is not an application; known are \(known.joined(separator: ", "))\(guess)")
     }
 
     private static func path(

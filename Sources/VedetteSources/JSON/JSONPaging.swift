@@ -32,7 +32,7 @@ struct JSONPaging {
         guard options["paging"] != nil else { return nil }
         for (name, _) in map where !JSONPaging.names.contains(name) {
             let meant = suggestion(for: name, among: JSONPaging.names).map { "; did you mean '\($0)'?" } ?? ""
-            throw OptionProblem("paging", name, detail: "unknown option '\(name)' of 'paging'\(meant)")
+            throw OptionProblem("paging", name, detail: "unknown option \(quoted(name)) of 'paging'\(meant)")
         }
         let texts = Dictionary(map.map { ($0.name, $0.value) }) { first, _ in first }
         func column(_ name: String) throws(OptionProblem) -> Int? {

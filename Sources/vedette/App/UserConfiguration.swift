@@ -52,6 +52,6 @@ enum UserConfiguration {
         if let source = configuration.sources.first(where: { $0.name == name }) { return source }
         let guess =
             suggestion(for: name, among: configuration.sources.map(\.name)).map { "; did you mean '\($0)'?" } ?? ""
-        throw Exit(.usage, "there is no source '\(name)'\(guess)")
+        throw Exit(.usage, "there is no source \(quoted(name))\(guess)")
     }
 }

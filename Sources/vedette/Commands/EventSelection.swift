@@ -57,7 +57,7 @@ struct EventSelection: ParsableArguments {
         if let kind = kinds.first(where: { $0.word == word || $0.rawValue == text }) { return kind }
         let guess = suggestion(for: text, among: types).map { "; did you mean '\($0)'?" } ?? ""
         let remedy = guess.isEmpty ? "; there are \(types.joined(separator: ", "))" : guess
-        throw Exit(.usage, "no event is of the type '\(text)'\(remedy)")
+        throw Exit(.usage, "no event is of the type \(quoted(text))\(remedy)")
     }
 
     static func time(_ text: String, now: Timestamp, _ reader: LocalTimeReader = LocalTimeReader()) throws -> Timestamp
@@ -84,7 +84,7 @@ struct EventSelection: ParsableArguments {
             guard let name, !known.contains(name) else { continue }
             if let reader, try await !reader.lastEvents(1, filter).isEmpty { continue }
             let guess = suggestion(for: name, among: known).map { "; did you mean '\($0)'?" } ?? ""
-            throw Exit(.usage, "there is no \(noun) '\(name)'\(guess)")
+            throw Exit(.usage, "there is no \(noun) \(quoted(name))\(guess)")
         }
     }
 
@@ -106,7 +106,7 @@ struct EventSelection: ParsableArguments {
         }
         guard let first = found.first else {
             let guess = suggestion(for: item, among: names).map { "; did you mean '\($0)'?" } ?? ""
-            let problem = source.map { "\($0) has no item '\(item)'" } ?? "no source has an item '\(item)'"
+            let problem = source.map { "\($0) has no item \(quoted(item))" } ?? "no source has an item \(quoted(item))"
             throw Exit(.usage, problem + guess)
         }
         guard found.count == 1 else {

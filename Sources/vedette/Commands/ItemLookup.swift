@@ -125,7 +125,7 @@ enum ItemLookup {
         let known = KindRegistry.sourceKinds.map(\.name)
         guard !known.contains(name) else { return }
         let guess = suggestion(for: name, among: known).map { "; did you mean '\($0)'?" } ?? ""
-        throw Exit(.usage, "no kind is called '\(name)'" + guess)
+        throw Exit(.usage, "no kind is called \(quoted(name))" + guess)
     }
 
     /// Returns the item with that key, or with that title when it is unique.
@@ -156,7 +156,7 @@ enum ItemLookup {
         let near = suggestion(for: wanted, among: items.flatMap { [$0.key, $0.title ?? $0.key] })
         return Exit(
             .data,
-            "\(source) has no item '\(wanted)'"
+            "\(source) has no item \(quoted(wanted))"
                 + (near.map { "; did you mean '\($0)'?" } ?? "; `vedette list \(source)` shows all"))
     }
 }

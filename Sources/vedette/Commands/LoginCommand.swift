@@ -31,7 +31,7 @@ struct LoginCommand: AsyncParsableCommand {
         guard let secret = loader.secret(ofServer: server) else {
             let servers = loader.names().servers
             let guess = suggestion(for: server, among: servers).map { "; did you mean '\($0)'?" } ?? ""
-            throw Exit(.usage, "no server is called '\(server)'\(guess)")
+            throw Exit(.usage, "no server is called \(quoted(server))\(guess)")
         }
         let store = CredentialStore(ProcessInfo.processInfo.environment)
         switch secret {

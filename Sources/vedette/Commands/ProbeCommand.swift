@@ -110,7 +110,7 @@ struct ProbeCommand: AsyncParsableCommand {
         let servers = try UserConfiguration.load(places).servers
         if let found = servers.first(where: { $0.name == name }) { return found }
         let guess = suggestion(for: name, among: servers.map(\.name)).map { "; did you mean '\($0)'?" } ?? ""
-        throw Exit(.usage, "no server is called '\(name)'\(guess)")
+        throw Exit(.usage, "no server is called \(quoted(name))\(guess)")
     }
 
     private func probe(

@@ -94,7 +94,8 @@ struct ReplayCommand: AsyncParsableCommand {
         if let kind {
             guard let entry = KindRegistry.sourceKinds.first(where: { $0.name == kind }) else {
                 let guess = suggestion(for: kind, among: KindRegistry.sourceKinds.map(\.name))
-                throw Exit(.usage, "no kind is called '\(kind)'" + (guess.map { "; did you mean '\($0)'?" } ?? ""))
+                throw Exit(
+                    .usage, "no kind is called \(quoted(kind))" + (guess.map { "; did you mean '\($0)'?" } ?? ""))
             }
             let source = Source(
                 name: kind, kindName: kind, kind: try entry.make(Options()), server: Server(name: ""),

@@ -29,12 +29,12 @@ struct SilenceSubject: ParsableArguments {
         }
         if let sink, !configuration.sinks.contains(where: { $0.name == sink }) {
             let guess = suggestion(for: sink, among: configuration.sinks.map(\.name))
-            throw Exit(.usage, "no sink is called '\(sink)'" + (guess.map { "; did you mean '\($0)'?" } ?? ""))
+            throw Exit(.usage, "no sink is called \(quoted(sink))" + (guess.map { "; did you mean '\($0)'?" } ?? ""))
         }
         if let source { _ = try UserConfiguration.source(source, in: configuration) }
         if let rule, !configuration.rules.contains(where: { $0.name == rule }) {
             let guess = suggestion(for: rule, among: configuration.rules.map(\.name))
-            throw Exit(.usage, "no rule is called '\(rule)'" + (guess.map { "; did you mean '\($0)'?" } ?? ""))
+            throw Exit(.usage, "no rule is called \(quoted(rule))" + (guess.map { "; did you mean '\($0)'?" } ?? ""))
         }
         if let item { try await check(item: item, in: sources(of: configuration), journal) }
         return Silence(rule: rule, source: source, item: item, sink: sink, created: now)
@@ -58,10 +58,10 @@ struct SilenceSubject: ParsableArguments {
             }
         }
         guard !known.isEmpty else {
-            return Output.diagnose("no item is known yet, so that '\(item)' was not checked")
+            return Output.diagnose("no item is known yet, so that \(quoted(item)) was not checked")
         }
-        let guess = suggestion(for: item, among: known.prefix(20_000)).map { "; did you mean '\($0)'?" }
-        throw Exit(.usage, "no item is called '\(item)'" + (guess ?? "; `vedette list SOURCE` prints the keys"))
+        let guess = suggestion(for: item, among: known).map { "; did you mean '\($0)'?" }
+        throw Exit(.usage, "no item is called \(quoted(item))" + (guess ?? "; `vedette list SOURCE` prints the keys"))
     }
 
     /// Opens the journal; nil where there is none yet.
@@ -153,7 +153,7 @@ struct SnoozeCommand: AsyncParsableCommand {
             let guess = suggestion(for: state, among: known).map { "; did you mean '\($0)'?" }
             throw Exit(
                 .usage,
-                "no item ever has the state '\(state)'"
+                "no item ever has the state \(quoted(state))"
                     + (guess ?? (known.isEmpty ? "" : "; the states are \(known.sorted().joined(separator: ", "))")))
         }
         guard names.contains(where: { $0 == nil }), let reader = try await SilenceSubject.reader(places.journal) else {
@@ -164,7 +164,7 @@ struct SnoozeCommand: AsyncParsableCommand {
             .flatMap { $0.snapshot?.states.keys.map { $0 } ?? [] }
         guard !seen.isEmpty, !seen.contains(state) else { return }
         let guess = suggestion(for: state, among: seen).map { "; did you mean '\($0)'?" } ?? ""
-        Output.diagnose("warning: no item has the state '\(state)' now\(guess)")
+        Output.diagnose("warning: no item has the state \(quoted(state)) now\(guess)")
     }
 }
 

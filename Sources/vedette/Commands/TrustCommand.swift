@@ -68,7 +68,7 @@ struct TrustCommand: AsyncParsableCommand {
         }
         let guess = suggestion(for: subject, among: servers.map(\.name) + sources.map(\.name))
         let hint = guess.map { "did you mean '\($0)'?" } ?? "an address begins with https://"
-        throw Exit(.usage, "no server or source is called '\(subject)'; \(hint)")
+        throw Exit(.usage, "no server or source is called \(quoted(subject)); \(hint)")
     }
 
     private func save(_ pin: String, _ target: Target) throws {

@@ -24,7 +24,7 @@ struct StateSelection {
         return wanted.filter { text in !states.contains { StateSelection.matches(text, $0) } }.map { text in
             if states.isEmpty { return "the items have no state" }
             let near = suggestion(for: text, among: states.sorted()).map { "; did you mean '\($0)'?" }
-            return "no item is '\(text)' now"
+            return "no item is \(quoted(text)) now"
                 + (near ?? "; there are \(states.sorted().prefix(10).joined(separator: ", "))")
         }
     }
