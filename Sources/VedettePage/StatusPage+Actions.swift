@@ -45,7 +45,7 @@ extension StatusPage {
             }
             guard let sink = form["sink"], !sink.isEmpty else { return .refused }
             _ = try await journal.retry(.all(DeliveryFilter(.unsent, sink: sink)), at: now)
-            return .retried
+            return .retriedAll
         case .drop:
             guard let id = form["id"].flatMap({ Int64($0) }) else { return .refused }
             return try await journal.drop(.ids([id]), at: now) > 0 ? .dropped : .gone

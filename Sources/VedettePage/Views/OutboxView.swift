@@ -38,7 +38,9 @@ struct OutboxView: Sendable {
         let all: HTML? =
             deliveries.isEmpty
             ? nil
-            : sink.map { "<div class=\"buttons\">\(render.button(.retry, "Retry all of it", [("sink", $0)]))</div>" }
+            : sink.map {
+                "<div class=\"buttons\">\(render.button(.retry, "Retry every message", [("sink", $0)]))</div>"
+            }
         let pages: HTML? = next.map { next in
             let path = PagePath("outbox", query: [("sink", sink), ("after", String(next))])
             return "<nav class=\"pages\" aria-label=\"Pages\"><a rel=\"next\" href=\"\(path.text)\">Next</a></nav>"

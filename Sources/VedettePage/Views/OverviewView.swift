@@ -52,7 +52,8 @@ struct OverviewView: Sendable {
         } else if all.contains(where: \.isBad) {
             verdict = "<strong class=\"bad\">\(counted(all.count, "problem"))</strong>"
         } else {
-            verdict = "<strong class=\"busy\">\(counted(all.count, "problem")) that may pass by itself</strong>"
+            let itself = all.count == 1 ? "itself" : "themselves"
+            verdict = "<strong class=\"busy\">\(counted(all.count, "problem")) that may pass by \(itself)</strong>"
         }
         let watcher: HTML? = facts.watcher.map { watcher in
             let since: HTML? = watcher.since.map { "<li>watching since \(render.time($0))</li>" }
@@ -97,7 +98,9 @@ struct OverviewView: Sendable {
         guard !sources.contains(problem.subject) else {
             return render.button(.poll, "Poll now", [("source", problem.subject)])
         }
-        return render.button(.retry, "Retry all of it", [("sink", problem.subject)])
+        // A watcher that is late has no button.
+        guard facts.sinks.contains(where: { $0.name == problem.subject }) else { return "" }
+        return render.button(.retry, "Retry every message", [("sink", problem.subject)])
     }
 
     private var sources: HTML {

@@ -3,6 +3,8 @@
 /// The outcome of a button, as the next page shows it.
 enum PageNotice: String, CaseIterable, Sendable {
     case silenced, unsilenced, accepted, retried, dropped, polled
+    /// Every message of a sink.
+    case retriedAll
     /// The silence or message is gone already.
     case gone
     /// The request was not complete.
@@ -18,6 +20,7 @@ enum PageNotice: String, CaseIterable, Sendable {
         case .unsilenced: "The silence is ended." + rest
         case .accepted: "Accepted: what the source answers now counts." + rest
         case .retried: "The message is attempted again." + rest
+        case .retriedAll: "Every message of the sink is attempted again." + rest
         case .dropped: "The message is dropped. The outbox keeps it as dead." + rest
         case .polled: "The source is polled now." + rest
         case .gone: "Nothing was changed: it was over already."
