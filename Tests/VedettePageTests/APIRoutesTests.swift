@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
 import Testing
 import VedetteCore
 import VedetteTestSupport
@@ -120,6 +121,9 @@ struct APIRoutesTests {
         #expect(try await rows("/api/v1/deliveries?after=1&limit=1").map { $0["message"] } == [.string("m2")])
     }
 
+    /// As long as the line of a request may be.
+    static let long = String(repeating: "x", count: 15_000)
+
     @Test(
         "a wrong parameter is refused with its name and what it takes",
         arguments: [
@@ -133,6 +137,14 @@ struct APIRoutesTests {
             ("/api/v1/events?limit=1&limit=2", 400, "'limit' occurs more than once"),
             ("/api/v1/events?lmit=1", 400, "unknown parameter 'lmit'"),
             ("/api/v1/sources?x=1", 400, "unknown parameter 'x'; there is none"),
+            (
+                "/api/v1/items?source=\(APIRoutesTests.long)", 404,
+                "there is no source \(quoted(APIRoutesTests.long))"
+            ),
+            (
+                "/api/v1/items?\(APIRoutesTests.long)=1", 400,
+                "unknown parameter \(quoted(APIRoutesTests.long))"
+            ),
         ])
     func refused(target: String, status: Int, detail: String) async throws {
         let response = try await ask(target)
@@ -157,6 +169,33 @@ struct APIRoutesTests {
         let metrics = try await tests.ask("/metrics")
         #expect(metrics.contentType == "text/plain; version=0.0.4; charset=utf-8")
         #expect(metrics.text.contains("vedette_build_info{version=\"1.2\"} 1\n"))
+    }
+
+    @Test(
+        "while the journal does not answer, /readyz says so after two seconds, then at once, until it answers again"
+    )
+    func silentJournal() async throws {
+        let (answers, continuation) = AsyncStream.makeStream(of: Bool.self)
+        let begun = Mutex(0)
+        let readiness = Readiness(clock) {
+            begun.withLock { $0 += 1 }
+            for await answer in answers { return answer }
+            return nil
+        }
+        async let first = readiness.state()
+        async let second = readiness.state()
+        try await until { await readiness.asked == 2 && clock.sleepers == 1 }
+        clock.advance(Readiness.limit)
+        #expect(await first == .silent)
+        #expect(await second == .silent)
+        #expect(await readiness.state() == .silent)
+        #expect(begun.withLock { $0 } == 1)
+        continuation.yield(false)
+        try await until { await readiness.isIdle }
+        continuation.yield(false)
+        #expect(await readiness.state() == .ready)
+        continuation.yield(true)
+        #expect(await readiness.state() == .stalled)
     }
 
     // MARK: The stream

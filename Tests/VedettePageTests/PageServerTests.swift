@@ -11,10 +11,13 @@ import VedetteSystem
 struct PageServerTests {
     /// Starts a server on a free port, and stops it when `body` is over.
     private func serving(
-        _ routes: [Route], limits: PageLimits = PageLimits(), _ body: (UInt16) async throws -> Void
+        _ routes: [Route], limits: PageLimits = PageLimits(), healthChecks: Set<String> = [],
+        _ body: (UInt16) async throws -> Void
     ) async throws {
         let router = Router(routes)
-        let server = try await PageServer.start(.network(host: "127.0.0.1", port: 0), limits: limits) {
+        let server = try await PageServer.start(
+            .network(host: "127.0.0.1", port: 0), limits: limits, healthChecks: healthChecks
+        ) {
             await router.respond(to: $0)
         }
         guard case .network(_, let port) = server.address else { return }
@@ -88,6 +91,7 @@ struct PageServerTests {
         ] {
             var limits = PageLimits()
             (limits.connections, limits.connectionsPerAddress) = (inAll, ofAddress)
+            limits.healthChecks = 0
             // On a busy machine a thousand refusals take longer than a connection may stay idle.
             limits.receive = .seconds(3600)
             try await serving([Route(.get, "/") { _ in .text("reached") }], limits: limits) { port in
@@ -104,6 +108,96 @@ struct PageServerTests {
                 clients = []
                 #expect(try await RawClient.exchange(port, request).contains("reached"))
             }
+        }
+    }
+
+    @Test(
+        "a health check is answered while other requests use up every connection, handler and token of the rate"
+    )
+    func healthChecks() async throws {
+        let (began, continuation) = AsyncStream<Void>.makeStream()
+        var limits = PageLimits()
+        (limits.connections, limits.handlers, limits.queue) = (3, 1, 1)
+        (limits.requestBurst, limits.requestsPerSecond) = (2, 0)
+        limits.healthChecks = 2
+        (limits.receive, limits.healthCheckReceive) = (.seconds(3600), .seconds(3600))
+        let routes = [
+            Route(.get, "/") { _ in
+                continuation.yield()
+                await waitForCancellation()
+                return .text("late")
+            },
+            Route(.get, "/healthz") { _ in .text("ok") },
+        ]
+        try await serving(routes, limits: limits, healthChecks: ["/healthz"]) { port in
+            // One is handled, one waits, and one asks too often.
+            let others = try (0..<3).map { _ in try RawClient(port) }
+            for other in others { try other.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n") }
+            for await _ in began { break }
+            func check(_ method: String) async throws -> String {
+                try await RawClient.exchange(port, "\(method) /healthz?x=1 HTTP/1.1\r\nHost: x\r\n\r\n")
+            }
+            for _ in 0..<3 {
+                let text = try await check("GET")
+                #expect(text.hasPrefix("HTTP/1.1 200 ") && text.hasSuffix("ok"), "\(text)")
+            }
+            #expect(try await check("HEAD").hasPrefix("HTTP/1.1 200 "))
+            // Such a connection serves nothing else, and one that says nothing gives way to the next.
+            let other = try await RawClient.exchange(port, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(
+                other.hasPrefix("HTTP/1.1 503 ") && other.contains("3 connections are open"), "\(other)")
+            #expect(try await check("POST").hasPrefix("HTTP/1.1 503 "))
+            let silent = try (0..<5).map { _ in try RawClient(port) }
+            #expect(try await silent[0].readAll().contains("3 connections are open"))
+            #expect(try await check("GET").hasSuffix("ok"))
+            withExtendedLifetime((others, silent)) {}
+        }
+    }
+
+    @Test("a connection beyond the limits that asks for nothing is closed with the reason")
+    func silentHealthCheck() async throws {
+        var limits = PageLimits()
+        (limits.connections, limits.healthCheckReceive) = (0, .milliseconds(50))
+        try await serving([], limits: limits) { port in
+            let text = try await RawClient.exchange(port, "")
+            #expect(text.hasPrefix("HTTP/1.1 503 ") && text.contains("0 connections are open"), "\(text)")
+        }
+    }
+
+    @Test("each refusal of the server has the headers of every response, and one sentence")
+    func refusals() async throws {
+        var limits = PageLimits()
+        (limits.handlers, limits.queue, limits.requestBurst, limits.requestsPerSecond) = (0, 0, 1, 0)
+        limits.healthChecks = 0
+        func isWhole(_ text: String) -> Bool {
+            let names = [
+                "Content-Security-Policy", "X-Content-Type-Options: nosniff", "Cache-Control: no-store",
+            ]
+            guard let end = text.firstRange(of: "\r\n\r\n") else { return false }
+            let head = String(text[..<end.lowerBound])
+            return names.allSatisfy { head.components(of: $0) == 1 }
+                && head.contains("Content-Type: text/plain; charset=utf-8")
+                && text[end.upperBound...].hasSuffix(".\n")
+        }
+        try await serving([], limits: limits) { port in
+            for (head, status) in [
+                ("GET /", "503"), ("GET /", "429"), ("POST /", "411"), ("GET /..", "400"),
+                ("DELETE /", "413"),
+            ] {
+                let rest =
+                    switch status {
+                    case "411": "Transfer-Encoding: chunked\r\n"
+                    case "413": "Content-Length: 99999999\r\n"
+                    default: "Connection: close\r\n"
+                    }
+                let text = try await RawClient.exchange(port, "\(head) HTTP/1.1\r\nHost: x\r\n\(rest)\r\n")
+                #expect(text.hasPrefix("HTTP/1.1 \(status) ") && isWhole(text), "\(text)")
+            }
+        }
+        limits.connections = 0
+        try await serving([], limits: limits) { port in
+            let text = try await RawClient.exchange(port, "")
+            #expect(isWhole(text), "\(text)")
         }
     }
 

@@ -62,7 +62,7 @@ struct APIOperation: Sendable {
         for name in request.query.names {
             guard parameters.contains(where: { $0.place == .query && $0.name == name }) else {
                 let known = parameters.filter { $0.place == .query }.map(\.name).joined(separator: ", ")
-                throw .invalid("unknown parameter '\(name)'; there \(known.isEmpty ? "is none" : "are \(known)")")
+                throw .invalid("unknown parameter \(quoted(name)); there \(known.isEmpty ? "is none" : "are \(known)")")
             }
             guard request.query.all(name).count == 1 else { throw .invalid("'\(name)' occurs more than once") }
         }

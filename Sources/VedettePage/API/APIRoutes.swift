@@ -5,6 +5,9 @@ public import VedetteCore
 /// The routes for programs: metrics, health checks, the API, the feed and badges. A new route is a row in one of the tables
 /// in `Routes`, which has its handler, the check of its parameters and its documentation.
 public struct APIRoutes: Sendable {
+    /// The paths of the health checks.
+    public static let healthChecks: Set<String> = ["/healthz", "/readyz"]
+
     let journal: any JournalAccess
     let hub: ChangeHub
     let shared: EventWindow
@@ -13,6 +16,7 @@ public struct APIRoutes: Sendable {
     let configuration: @Sendable () async -> ConfigurationFacts
     let status: @Sendable (ConfigurationFacts) async throws(JournalError) -> StatusFacts
     let numbers: @Sendable () async -> WatcherNumbers
+    let readiness: Readiness
     let registry: MetricRegistry
     let meaning: @Sendable (_ state: String, _ kind: String) -> StateMeaning?
 
@@ -33,6 +37,7 @@ public struct APIRoutes: Sendable {
         shared = EventWindow(journal)
         (self.configuration, self.status) = (configuration, status)
         (self.numbers, self.registry, self.meaning) = (numbers, registry, meaning)
+        readiness = Readiness(clock) { await numbers().isStalled }
     }
 
     /// The routes for the router.
@@ -80,12 +85,20 @@ public struct APIRoutes: Sendable {
 
     // MARK: The journal
 
-    /// Reads the journal.
+    /// Reads the journal, unless the time for the request is over.
     static func read<T>(_ body: () async throws(JournalError) -> T) async throws(APIError) -> T {
+        try checkTime()
         do throws(JournalError) {
             return try await body()
         } catch {
             throw APIError.unavailable(error.detail)
+        }
+    }
+
+    /// Ends the work for a request whose time is over. The server has answered it.
+    static func checkTime() throws(APIError) {
+        if Task.isCancelled {
+            throw .unavailable("the response took too long")
         }
     }
 
@@ -100,6 +113,6 @@ public struct APIRoutes: Sendable {
         let sources = await configuration().sources
         if let source = sources.first(where: { $0.name == name }) { return source }
         let meant = suggestion(for: name, among: sources.map(\.name)).map { "; did you mean '\($0)'?" } ?? ""
-        throw .missing("there is no source '\(name)'\(meant)")
+        throw .missing("there is no source \(quoted(name))\(meant)")
     }
 }

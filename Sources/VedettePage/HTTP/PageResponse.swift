@@ -32,6 +32,16 @@ public struct PageResponse: Sendable {
         PageResponse(status, contentType: contentType, headers: headers, body: .bytes(Array(text.utf8)))
     }
 
+    /// Creates the response to a request that is refused before it reaches its route: one sentence, and the headers that
+    /// every response has.
+    static func refusal(_ status: Int, _ sentence: String, headers: [HeaderField] = [])
+        -> PageResponse
+    {
+        var response = PageResponse.text(sentence + "\n", status: status, headers: headers)
+        SecurityHeaders.add(to: &response)
+        return response
+    }
+
     /// Creates a redirect that is followed with GET.
     /// - Parameter location: an encoded path.
     public static func redirect(to location: String, headers: [HeaderField] = []) -> PageResponse {

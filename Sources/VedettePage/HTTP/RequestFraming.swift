@@ -10,7 +10,7 @@ enum RequestFraming {
         let status: Int
         let text: String
 
-        var response: PageResponse { .text(text + "\n", status: status) }
+        var response: PageResponse { .refusal(status, text) }
     }
 
     /// - Returns: the method, of a request that may be read on.

@@ -30,10 +30,10 @@ public struct Router: Sendable {
             request.parameters = parameters
             return .found(route, request)
         }
-        guard !others.isEmpty else { return .other(.text("There is no such page.\n", status: 404)) }
+        guard !others.isEmpty else { return .other(.refusal(404, "There is no such page.")) }
         let allowed = others.map { $0 == .get ? "GET, HEAD" : "POST" }.joined(separator: ", ")
         return .other(
-            .text("This address takes \(allowed).\n", status: 405, headers: [HeaderField("Allow", allowed)]))
+            .refusal(405, "This address takes \(allowed).", headers: [HeaderField("Allow", allowed)]))
     }
 
     /// Makes the response to a request.

@@ -21,18 +21,9 @@ final class Acceptor {
         }
 
         /// Answers before a request, and closes the connection.
-        func refuse(_ reason: String) {
-            let body = reason + "\n"
-            let text = """
-                HTTP/1.1 503 Service Unavailable\r
-                Content-Type: text/plain; charset=utf-8\r
-                Content-Length: \(body.utf8.count)\r
-                Retry-After: 5\r
-                Connection: close\r
-                \r
-                \(body)
-                """
-            _ = send(descriptor, text, text.utf8.count, Int32(MSG_NOSIGNAL))
+        func refuse(_ response: PageResponse) {
+            let bytes = response.closing
+            _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
             shutdown(descriptor, Int32(SHUT_WR))
             // Bytes that are not read turn the end of the connection into a reset, which may overtake the response.
             var buffer = [UInt8](repeating: 0, count: 16 << 10)
@@ -88,7 +79,7 @@ final class Acceptor {
         close(reserve)
         let client = next()
         let code = errno
-        client?.refuse("The watcher has no descriptor left for another connection.")
+        client?.refuse(.refusal(503, "The watcher has no descriptor left for another connection."))
         reserve = Acceptor.reserved()
         if client == nil, code == EMFILE || code == ENFILE { pauseEnd = .now + Acceptor.pause }
         return client != nil

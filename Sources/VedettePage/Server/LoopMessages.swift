@@ -8,6 +8,8 @@ final class LoopMessages: Sendable {
     enum Message: Sendable {
         /// The response to a request that was handed out.
         case response(PageResponse, to: Int)
+        /// The response to a health check, which is not one of the requests that are handled at once.
+        case health(PageResponse, to: Int)
         /// The next part of the stream of a request; nil at its end.
         case part([UInt8]?, of: Int)
         /// End the server, then call this.

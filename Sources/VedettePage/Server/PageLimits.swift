@@ -7,6 +7,10 @@ public struct PageLimits: Sendable {
     public var connections = 512
     /// Connections of one address; others are refused. Browsers behind one proxy share an address.
     public var connectionsPerAddress = 384
+    /// Connections at once beyond those two limits, for health checks alone: a watcher that is busy answers them.
+    public var healthChecks = 8
+    /// How long such a connection may take to send its request. The oldest that has sent none makes room for a new one.
+    public var healthCheckReceive = Duration.seconds(1)
     /// Responses at once that are streams.
     public var streams = 256
     /// Bytes of the request line and headers of one request, and of what is written at once.

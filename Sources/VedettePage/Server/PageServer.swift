@@ -15,9 +15,12 @@ public final class PageServer: Sendable {
     }
 
     /// Opens the socket and starts the thread.
-    /// - Parameter respond: makes the response to each request, on Swift's pool.
+    /// - Parameters:
+    ///   - healthChecks: the paths that are answered while other requests use up every limit. Their handlers must neither wait
+    ///     nor work for long.
+    ///   - respond: makes the response to each request, on Swift's pool.
     public static func start(
-        _ address: ListenAddress, limits: PageLimits = PageLimits(),
+        _ address: ListenAddress, limits: PageLimits = PageLimits(), healthChecks: Set<String> = [],
         respond: @escaping @Sendable (PageRequest) async -> PageResponse
     ) async throws(ListenError) -> PageServer {
         let socket = try ListenSocket.open(address)
@@ -25,7 +28,7 @@ public final class PageServer: Sendable {
         let server = PageServer(socket.address, messages)
         let isRunning = await withUnsafeContinuation { continuation in
             let code = SystemThread.start {
-                guard let loop = ServerLoop(socket, messages, limits, respond) else {
+                guard let loop = ServerLoop(socket, messages, limits, healthChecks, respond) else {
                     socket.close()
                     return continuation.resume(returning: false)
                 }

@@ -12,9 +12,19 @@ final class ServerLoop {
     private struct Connection {
         let socket: Int32
         let peer: PageRequest.Peer
+        /// Why it was beyond a limit when it was opened, so that it is for a health check alone; nil for any other.
+        let excess: String?
         /// Nil while its handler or stream is waited for without limit.
         var deadline: ContinuousClock.Instant?
         var exchange: Exchange?
+
+        /// Whether its request is not complete.
+        var isReading: Bool {
+            switch exchange?.stage {
+            case nil, .head, .body: true
+            case .handling, .answered, .responding: false
+            }
+        }
     }
 
     typealias Respond = @Sendable (PageRequest) async -> PageResponse
@@ -22,6 +32,7 @@ final class ServerLoop {
     private let acceptor: Acceptor
     private let messages: LoopMessages
     private let limits: PageLimits
+    private let healthChecks: Set<String>
     private let respond: Respond
     private var daemon: OpaquePointer?
     private var connections: [OpaquePointer: Connection] = [:]
@@ -38,14 +49,23 @@ final class ServerLoop {
     private var isStopping = false
     private var rate: RequestRate
 
+    /// Of health checks, so that no other request uses it up.
+    private var healthRate: RequestRate
+
     /// - Returns: nil when the system lacks memory or descriptors.
-    init?(_ socket: ListenSocket, _ messages: LoopMessages, _ limits: PageLimits, _ respond: @escaping Respond) {
+    init?(
+        _ socket: ListenSocket, _ messages: LoopMessages, _ limits: PageLimits, _ healthChecks: Set<String>,
+        _ respond: @escaping Respond
+    ) {
         (self.messages, self.limits, self.respond) = (messages, limits, respond)
+        self.healthChecks = healthChecks
         acceptor = Acceptor(socket)
         rate = RequestRate(burst: limits.requestBurst, perSecond: limits.requestsPerSecond)
+        healthRate = rate
         // The limit is kept before a connection is added; should libmicrohttpd add it later, as many more fit.
         let bounds = cm_limits(
-            connections: UInt32(limits.connections + ServerLoop.maximumAccepted), memory: limits.head)
+            connections: UInt32(limits.connections + limits.healthChecks + ServerLoop.maximumAccepted),
+            memory: limits.head)
         daemon = cm_start(
             Unmanaged.passUnretained(self).toOpaque(), bounds, handleCallback, beginCallback,
             completedCallback, connectionCallback, unescapeCallback)
@@ -61,6 +81,7 @@ final class ServerLoop {
                 case .response(let response, to: let id):
                     handlers -= 1
                     answer(id, response)
+                case .health(let response, to: let id): answer(id, response)
                 case .part(let bytes, of: let id): take(bytes, id)
                 case .stop(let call): stopped = call
                 }
@@ -126,6 +147,9 @@ final class ServerLoop {
             case .success(let method): exchange.method = method
             case .failure(let refusal): return queue(refusal.response, exchange, closes: true)
             }
+            if let reason = connections[exchange.connection]?.excess, !isHealthCheck(exchange) {
+                return queue(ServerLoop.busy(reason), exchange, closes: true)
+            }
             return .YES
         case .body where !upload.isEmpty:
             // Its length was checked, and libmicrohttpd reads no more than that.
@@ -136,21 +160,40 @@ final class ServerLoop {
                 exchange.method, exchange.target, headers: exchange.headers, body: exchange.body,
                 peer: connections[exchange.connection]?.peer ?? .local)
             guard let request else {
-                return queue(.text("The address of the request is malformed.\n", status: 400), exchange, closes: true)
+                return queue(.refusal(400, "The address of the request is malformed."), exchange, closes: true)
             }
-            guard rate.take(request.peer, at: .now) else {
+            let isHealthCheck = isHealthCheck(exchange)
+            guard
+                isHealthCheck ? healthRate.take(request.peer, at: .now) : rate.take(request.peer, at: .now)
+            else {
                 let wait = HeaderField("Retry-After", "1")
-                return queue(.text("Too many requests.\n", status: 429, headers: [wait]), exchange)
+                return queue(.refusal(429, "Too many requests.", headers: [wait]), exchange)
             }
-            guard waiting.count < limits.queue else {
-                return queue(.text("Too many requests wait.\n", status: 503), exchange, closes: true)
+            guard isHealthCheck || waiting.count < limits.queue else {
+                return queue(.refusal(503, "Too many requests wait."), exchange, closes: true)
             }
             exchange.stage = .handling
             suspend(exchange, within: limits.handle)
-            waiting.append((exchange.id, request))
+            if isHealthCheck {
+                startHealthCheck(exchange, request)
+            } else {
+                waiting.append((exchange.id, request))
+            }
             return .YES
         case .answered(let response): return queue(response, exchange)
         case .handling, .responding: return .YES
+        }
+    }
+
+    private func isHealthCheck(_ exchange: Exchange) -> Bool {
+        let isRead = exchange.method == .get || exchange.method == .head
+        return isRead && healthChecks.contains(String(exchange.target.prefix { $0 != "?" }))
+    }
+
+    /// A connection has one at a time, so that the connections bound their number.
+    private func startHealthCheck(_ exchange: Exchange, _ request: PageRequest) {
+        exchange.task = Task(priority: .high) { [respond, messages, id = exchange.id] in
+            messages.post(.health(await respond(request), to: id))
         }
     }
 
@@ -172,11 +215,12 @@ final class ServerLoop {
         setDeadline(of: exchange.connection, in: limits.send)
     }
 
-    /// - Parameter closes: whether the connection ends with the response, since the rest of the request is not read.
+    /// - Parameter closes: whether the connection ends with the response, since the rest of the request is not read. That of a
+    ///   health check beyond a limit ends too.
     private func queue(_ response: PageResponse, _ exchange: Exchange, closes: Bool = false) -> MHD_Result {
         var response = response
         if case .stream = response.body, streams >= limits.streams {
-            response = .text("Too many streams are open.\n", status: 503)
+            response = .refusal(503, "Too many streams are open.")
         }
         exchange.stage = .responding
         let made: OpaquePointer? =
@@ -190,7 +234,8 @@ final class ServerLoop {
         guard let made else { return .NO }
         defer { MHD_destroy_response(made) }
         var headers = [HeaderField("Content-Type", response.contentType)] + response.headers
-        if closes { headers.append(HeaderField("Connection", "close")) }
+        let isExcess = connections[exchange.connection]?.excess != nil
+        if closes || isExcess { headers.append(HeaderField("Connection", "close")) }
         for header in headers { MHD_add_response_header(made, header.name, header.value) }
         setDeadline(of: exchange.connection, in: limits.send)
         return MHD_queue_response(exchange.connection, UInt32(response.status), made)
@@ -201,7 +246,9 @@ final class ServerLoop {
         if exchange.stream != nil { streams -= 1 }
         exchanges[exchange.id] = nil
         connections[exchange.connection]?.exchange = nil
-        setDeadline(of: exchange.connection, in: limits.receive)
+        // One beyond the limits ends with its response.
+        let isExcess = connections[exchange.connection]?.excess != nil
+        setDeadline(of: exchange.connection, in: isExcess ? nil : limits.receive)
     }
 
     // MARK: Streams
@@ -250,8 +297,8 @@ final class ServerLoop {
     private func acceptConnections() {
         for _ in 0..<ServerLoop.maximumAccepted {
             guard let client = acceptor.accept() else { return }
-            if let reason = refusal(of: client.peer) {
-                client.refuse(reason)
+            if let reason = excess(of: client.peer), !makeRoom() {
+                client.refuse(ServerLoop.busy(reason))
                 continue
             }
             _ = withUnsafePointer(to: client.name) { pointer in
@@ -263,8 +310,38 @@ final class ServerLoop {
         }
     }
 
-    /// Why a new connection does not fit; nil when it does.
-    private func refusal(of peer: PageRequest.Peer) -> String? {
+    /// The response on a connection that is beyond a limit.
+    private static func busy(_ reason: String) -> PageResponse {
+        .refusal(503, reason, headers: [HeaderField("Retry-After", "5")])
+    }
+
+    /// Makes room for a connection beyond the limits, for a health check. The oldest that has sent no request gives way.
+    /// - Returns: false when there is none.
+    private func makeRoom() -> Bool {
+        // Those that were refused have no deadline, and are about to be closed.
+        let open = connections.filter { $0.value.excess != nil && $0.value.deadline != nil }
+        guard open.count >= limits.healthChecks else { return true }
+        let unread = open.filter { $0.value.isReading }
+        guard let oldest = unread.min(by: { $0.value.deadline ?? .now < $1.value.deadline ?? .now })
+        else { return false }
+        refuse(oldest.key)
+        return true
+    }
+
+    /// Ends a connection beyond the limits whose request did not come in time.
+    private func refuse(_ connection: OpaquePointer) {
+        guard let reason = connections[connection]?.excess, let socket = connections[connection]?.socket
+        else { return }
+        connections[connection]?.deadline = nil
+        let bytes = ServerLoop.busy(reason).closing
+        // Nothing was sent on it, and a new connection has room for these few bytes.
+        _ = send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        // The library sees the end of the connection, and closes it.
+        shutdown(socket, Int32(SHUT_RDWR))
+    }
+
+    /// Why a new connection is beyond a limit; nil when it is not.
+    private func excess(of peer: PageRequest.Peer) -> String? {
         if connections.count >= limits.connections {
             return "\(limits.connections) connections are open, the most that this page takes."
         }
@@ -274,9 +351,10 @@ final class ServerLoop {
 
     fileprivate func opened(_ connection: OpaquePointer) {
         let peer = PageRequest.Peer(cm_peer(connection))
-        connections[connection] = Connection(socket: cm_socket(connection), peer: peer)
+        let excess = excess(of: peer)
+        connections[connection] = Connection(socket: cm_socket(connection), peer: peer, excess: excess)
         connectionsOf[peer, default: 0] += 1
-        setDeadline(of: connection, in: limits.receive)
+        setDeadline(of: connection, in: excess == nil ? limits.receive : limits.healthCheckReceive)
     }
 
     fileprivate func closed(_ connection: OpaquePointer) {
@@ -316,7 +394,9 @@ final class ServerLoop {
             }
             if let exchange = connection.exchange, case .handling = exchange.stage {
                 exchange.task?.cancel()
-                answer(exchange.id, .text("The response took too long.\n", status: 503))
+                answer(exchange.id, .refusal(503, "The response took too long."))
+            } else if connection.excess != nil, connection.isReading {
+                refuse(pointer)
             } else {
                 connections[pointer]?.deadline = nil
                 // The library sees the end of the connection, and closes it.

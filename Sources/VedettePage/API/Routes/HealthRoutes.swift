@@ -30,10 +30,11 @@ struct HealthRoutes: Sendable {
     }
 
     private func readiness() async -> PageResponse {
-        switch await api.numbers().isStalled {
-        case false: .text("ok\n")
-        case true: .text("nothing is stored, although polls are due\n", status: 503)
-        case nil: .text("the journal cannot be read\n", status: 503)
+        switch await api.readiness.state() {
+        case .ready: .text("ok\n")
+        case .stalled: .text("nothing is stored, although polls are due\n", status: 503)
+        case .unreadable: .text("the journal cannot be read\n", status: 503)
+        case .silent: .text("the journal does not answer\n", status: 503)
         }
     }
 }

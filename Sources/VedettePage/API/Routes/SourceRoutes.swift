@@ -41,6 +41,7 @@ struct SourceRoutes: Sendable {
         var (items, hasMore) = ([Item](), false)
         // A row is decoded when it is on the page, or when its state decides.
         for key in keys {
+            try APIRoutes.checkTime()
             guard let item = stored[key]?.item, request["state"].map({ $0 == item.state }) != false else { continue }
             hasMore = items.count == limit
             if hasMore { break }

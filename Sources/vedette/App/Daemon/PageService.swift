@@ -88,7 +88,9 @@ actor PageService {
             numbers: { [numbers] in await numbers(await self.configuration) }, registry: metrics,
             meaning: sources.text.meaning)
         let page = StatusPage(sources, hub: hub, access: { await self.access }, routes: api.routes)
-        let server = try await PageServer.start(address) { await page.respond(to: $0) }
+        let server = try await PageServer.start(address, healthChecks: APIRoutes.healthChecks) {
+            await page.respond(to: $0)
+        }
         return Running(server: server, hub: hub, address: address)
     }
 
