@@ -35,16 +35,20 @@ public struct StatusPage: Sendable {
     let hub: ChangeHub
     private let access: @Sendable () async -> PageAccess
     private let formToken: String
+    private let cookie: SessionCookie
     private let others: [Route]
 
     /// - Parameters:
     ///   - hub: tells of changes of the journal; shared by all streams.
     ///   - access: who may use the page now.
+    ///   - sign: returns the HMAC-SHA256 of a message, for cookies.
     ///   - routes: beside those of the page.
     public init(
-        _ sources: Sources, hub: ChangeHub, access: @escaping @Sendable () async -> PageAccess, routes: [Route] = []
+        _ sources: Sources, hub: ChangeHub, access: @escaping @Sendable () async -> PageAccess,
+        sign: @escaping @Sendable (_ message: [UInt8], _ key: [UInt8]) -> [UInt8]?, routes: [Route] = []
     ) {
         (self.sources, self.hub, self.access, others) = (sources, hub, access, routes)
+        cookie = SessionCookie(sign: sign)
         facts = RecentFacts(sources)
         formToken = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
     }
@@ -52,13 +56,16 @@ public struct StatusPage: Sendable {
     /// Makes the response to a request.
     public func respond(to request: PageRequest) async -> PageResponse {
         let router = Router(routes + others)
-        let guardian = RequestGuard(access: await access(), formToken: formToken)
+        let guardian = await guardian()
         var response: PageResponse
         switch router.match(request) {
         case .found(let route, let request):
             do throws(RequestGuard.Refusal) {
-                try guardian.check(request, isOpen: route.isOpen)
+                try guardian.check(request, route)
                 response = await route.handler(request)
+                if case .stream(let stream) = response.body, !route.isOpen {
+                    response.body = .stream(GuardedStream(stream) { await self.guardian().hasToken(request) })
+                }
             } catch {
                 response = refusal(error, of: request)
             }
@@ -75,14 +82,20 @@ public struct StatusPage: Sendable {
         return response
     }
 
+    private func guardian() async -> RequestGuard {
+        RequestGuard(
+            access: await access(), formToken: formToken, cookie: cookie, now: sources.clock.now().wall)
+    }
+
     private func refusal(_ refusal: RequestGuard.Refusal, of request: PageRequest) -> PageResponse {
-        let isPerson = request.header("Accept")?.contains("text/html") == true
-        guard isPerson else {
-            let challenge = refusal.status == 401 ? [HeaderField("WWW-Authenticate", "Bearer realm=\"vedette\"")] : []
-            return .text(refusal.text + "\n", status: refusal.status, headers: challenge)
+        let challenges = refusal.status == 401 ? RequestGuard.challenges(request) : []
+        guard request.acceptsHTML else {
+            return .refusal(refusal.status, refusal.text, headers: challenges)
         }
         let content: HTML = refusal.status == 401 ? Layout.login : "<p>\(refusal.text)</p>"
-        return .html(Layout.message(refusal.status == 401 ? "Vedette" : "Not allowed", content), status: refusal.status)
+        return .html(
+            Layout.message(refusal.status == 401 ? "Vedette" : "Not allowed", content), status: refusal.status,
+            headers: challenges)
     }
 
     private var routes: [Route] {
@@ -147,7 +160,7 @@ public struct StatusPage: Sendable {
             guard let found = try await make(render, await sources.configuration()) else {
                 return .html(
                     Layout(title: "Not found", section: section, isWatched: isWatched, now: render.now).page(
-                        "<h1>Not found</h1><p>It is not here, or not any more.</p>"), status: 404)
+                        "<h1>Not found</h1><p>What this address showed is gone, or never was.</p>"), status: 404)
             }
             let notice = request.query["notice"].flatMap(PageNotice.init)
             let layout = Layout(
@@ -164,23 +177,24 @@ public struct StatusPage: Sendable {
         }
     }
 
-    /// Keeps the token in a cookie when it is right.
+    /// Stores a cookie that stands for the token when that is right.
     private func login(_ request: PageRequest) async -> PageResponse {
         let shown = request.form["token"]?.trimmed() ?? ""
-        guard let token = await access().token?.value else { return .redirect(to: "/") }
-        guard RequestGuard.isEqual(shown, token) else {
+        guard let token = await access().token else { return .redirect(to: "/") }
+        guard RequestGuard.isEqual(shown, token.value) else {
             return .html(
                 Layout.message("Vedette", "<p class=\"bad\" role=\"alert\">This is not the token.</p>\(Layout.login)"),
-                status: 401)
+                status: 401, headers: RequestGuard.challenges(request))
         }
         let isSecure = request.header("Origin")?.hasPrefix("https:") == true
-        return .redirect(to: "/", headers: [RequestGuard.cookie(token, isSecure: isSecure)])
+        let header = cookie.header(for: token, at: sources.clock.now().wall, isSecure: isSecure)
+        return .redirect(to: "/", headers: header.map { [$0] } ?? [])
     }
 }
 
 extension PageResponse {
-    static func html(_ html: HTML, status: Int = 200) -> PageResponse {
-        .text(html.text, status: status, contentType: "text/html; charset=utf-8")
+    static func html(_ html: HTML, status: Int = 200, headers: [HeaderField] = []) -> PageResponse {
+        .text(html.text, status: status, contentType: "text/html; charset=utf-8", headers: headers)
     }
 }
 

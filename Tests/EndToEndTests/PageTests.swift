@@ -94,6 +94,38 @@ struct PageTests {
         _ = try await Wire.read(from: stream) { _ in false }
     }
 
+    @Test("a reload with another token ends the streams and the cookies that the last one opened")
+    func replacedToken() async throws {
+        let place = FileManager.default.temporaryDirectory.appending(path: "vedette-token-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: place) }
+        func write(_ token: String) {
+            _ = FileManager.default.createFile(
+                atPath: place.path, contents: Data(token.utf8), attributes: [.posixPermissions: 0o600])
+        }
+        write("first-token-of-the-page")
+        let world = try await World(#"{listen: {address: "127.0.0.1:0", token: {file: "\#(place.path)"}}}"#)
+        func login(_ token: String) async throws -> String {
+            let answer = try await world.post("/login", "token=\(token)", "Host: localhost\r\nOrigin: http://localhost")
+            #expect(!answer.contains(token) && !answer.contains(Data(token.utf8).base64EncodedString()))
+            let cookie = answer.components(separatedBy: "Set-Cookie: ").dropFirst().first ?? ""
+            return "Host: localhost\r\nCookie: \(cookie.prefix { $0 != ";" })"
+        }
+        let cookie = try await login("first-token-of-the-page")
+        #expect(try await world.get("/", cookie).hasPrefix("HTTP/1.1 200"))
+        let stream = try Wire.open(world.port)
+        defer { close(stream) }
+        let request = "GET /live HTTP/1.1\r\n\(cookie)\r\nConnection: close\r\n\r\n"
+        #expect(try await Wire.read(from: stream, after: request) { $0.contains("retry:") }.contains("event-stream"))
+        write("second-token-of-the-page")
+        world.watcher.kill(SIGHUP)
+        _ = try await Wire.read(from: stream) { _ in false }
+        var byte: UInt8 = 0
+        #expect(recv(stream, &byte, 1, 0) == 0, "the server has ended it")
+        #expect(try await world.get("/", cookie).hasPrefix("HTTP/1.1 401"))
+        #expect(try await world.get("/", try await login("second-token-of-the-page")).hasPrefix("HTTP/1.1 200"))
+        #expect(await world.watcher.stop() == 0)
+    }
+
     @Test("requests of other sites, of other names and without a token change and read nothing")
     func strangers() async throws {
         let world = try await World()
@@ -102,6 +134,12 @@ struct PageTests {
         #expect(try await world.post("/do/mute", "source=rows", forged).hasPrefix("HTTP/1.1 403"))
         let tokenless = "Host: localhost\r\nOrigin: http://localhost"
         #expect(try await world.post("/do/mute", "source=rows", tokenless).hasPrefix("HTTP/1.1 403"))
+        let embedded =
+            "Host: localhost\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\nSec-Fetch-Dest: image"
+        for target in ["/", "/live", "/metrics", "/events.atom", "/api/v1/items?source=rows", "/api/v1/openapi.json"] {
+            #expect(try await world.get(target, embedded).hasPrefix("HTTP/1.1 403"), "\(target)")
+        }
+        #expect(try await world.get("/badge/rows/1.svg", embedded).hasPrefix("HTTP/1.1 200"))
         for target in ["/../../etc/passwd", "/sources/..%2f..%2fetc/passwd", "//etc/passwd", "/%2e%2e/x"] {
             let answer = try await world.get(target)
             #expect(answer.hasPrefix("HTTP/1.1 4") && !answer.contains("root:"), "\(target): \(answer.prefix(40))")

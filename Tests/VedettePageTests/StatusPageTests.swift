@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
 import Testing
 import VedetteCore
 import VedetteTestSupport
@@ -18,7 +19,29 @@ struct PageTests {
 
     private let journal = MemoryJournal()
 
-    private func page(_ configuration: ConfigurationFacts? = nil, access: PageAccess = PageAccess()) -> StatusPage {
+    private var render: Render {
+        Render(
+            now: FixedClock().now().wall,
+            text: PageText(
+                clock: { time, _ in time.rfc3339 }, localized: { text, _ in text }, happening: { _ in [] },
+                meaning: { _, _ in nil }, outcome: { status, _ in (status.state.rawValue, "") }),
+            formToken: "f", back: "/")
+    }
+
+    private func page(
+        _ configuration: ConfigurationFacts? = nil, access: PageAccess = PageAccess(),
+        durations: [Double] = [0.25, 0.5, 0.125]
+    ) -> StatusPage {
+        let hub = ChangeHub(
+            { () throws(JournalError) in AsyncStream { $0.finish() } }, clock: FixedClock(),
+            log: LogLines())
+        return page(configuration, durations: durations, hub: hub) { access }
+    }
+
+    private func page(
+        _ configuration: ConfigurationFacts? = nil, durations: [Double] = [], hub: ChangeHub,
+        access: @escaping @Sendable () -> PageAccess
+    ) -> StatusPage {
         let facts =
             configuration ?? ConfigurationFacts(sources: [], sinks: [], rules: [], editedAt: Timestamp(milliseconds: 0))
         let clock = FixedClock()
@@ -28,14 +51,13 @@ struct PageTests {
                 try await StatusFacts.read(
                     journal, facts, now: clock.now().wall, today: clock.now().wall, age: { _ in nil })
             },
-            polls: PollFigures(inFlight: { 3 }, streams: { 1 }, durations: { _ in [0.25, 0.5, 0.125] }),
+            polls: PollFigures(inFlight: { 3 }, streams: { 1 }, durations: { _ in durations }),
             text: PageText(
                 clock: { time, _ in time.rfc3339 }, localized: { text, _ in text },
                 happening: { [PageText.Piece($0.kind.word)] }, meaning: { state, _ in StateMeaning(of: state) },
                 outcome: { status, _ in (status.state.rawValue, " for \(status.delivery.message.sink)") }),
             clock: clock)
-        let hub = ChangeHub({ () throws(JournalError) in AsyncStream { $0.finish() } }, clock: clock, log: LogLines())
-        return StatusPage(sources, hub: hub, access: { access })
+        return StatusPage(sources, hub: hub, access: { access() }, sign: { Array($0.reversed()) + $1.reversed() })
     }
 
     private func get(_ page: StatusPage, _ target: String, headers: [HeaderField] = []) async throws -> (
@@ -70,7 +92,9 @@ struct PageTests {
             let (response, text) = try await get(page(), target)
             #expect(response.status == 200, "\(target): \(text)")
             #expect(text.hasPrefix("<!DOCTYPE html>") && text.hasSuffix("</html>\n"), "\(target)")
-            for name in ["Content-Security-Policy", "X-Content-Type-Options", "Referrer-Policy", "Cache-Control"] {
+            for name in [
+                "Content-Security-Policy", "X-Content-Type-Options", "Referrer-Policy", "Cache-Control",
+            ] {
                 #expect(response.headers.count { $0.name == name } == 1, "\(target): \(name)")
             }
         }
@@ -115,7 +139,14 @@ struct PageTests {
         let plain = await page.respond(
             to: try #require(PageRequest(.get, "/none", headers: [HeaderField("Host", "localhost")])))
         #expect(plain.status == 401)
-        #expect(plain.headers.contains(HeaderField("WWW-Authenticate", "Bearer realm=\"vedette\"")))
+        let challenges = plain.headers.filter { $0.name == "WWW-Authenticate" }.map(\.value)
+        #expect(
+            challenges == ["Bearer realm=\"vedette\"", "Basic realm=\"vedette\", charset=\"UTF-8\""])
+        // Where a browser would ask in a window of its own, the form is not seen.
+        #expect(
+            response.headers.filter { $0.name == "WWW-Authenticate" }.map(\.value) == [
+                "Bearer realm=\"vedette\""
+            ])
         func login(_ token: String) async throws -> PageResponse {
             let headers = [HeaderField("Host", "localhost"), HeaderField("Origin", "http://localhost")]
             return await page.respond(
@@ -189,10 +220,6 @@ struct PageTests {
     @Test("a poll that is due is shown as due now, not as one of the past, and the script keeps it so")
     func due() {
         let now = FixedClock().now().wall
-        let text = PageText(
-            clock: { time, _ in time.rfc3339 }, localized: { text, _ in text }, happening: { _ in [] },
-            meaning: { _, _ in nil }, outcome: { status, _ in (status.state.rawValue, "") })
-        let render = Render(now: now, text: text, formToken: "f", back: "/")
         var facts = StatusFacts(now: now)
         facts.watcher = StatusFacts.Watcher(process: WatcherProcess(pid: 7), since: nil)
         facts.sources = [("late", -1), ("next", 12)].map { name, seconds in
@@ -225,6 +252,75 @@ struct PageTests {
         #expect(try await text(lab).contains("moved for good to https://b.example/new"))
         lab.url = "https://b.example/new"
         #expect(try await !text(lab).contains("moved for good"))
+    }
+
+    @Test(
+        "what the page says of problems and polls is right with one and with three",
+        arguments: [
+            (1, "1 problem that may pass by itself"), (3, "3 problems that may pass by themselves"),
+        ])
+    func counts(count: Int, verdict: String) async throws {
+        var facts = StatusFacts(now: FixedClock().now().wall)
+        facts.watcher = StatusFacts.Watcher(process: WatcherProcess(pid: 7), since: nil)
+        facts.sources = (1...count).map { number in
+            var record = SourceRecord(name: "s\(number)")
+            record.health.failures = 1
+            return SourceStatus(
+                name: "s\(number)", kindName: "json", every: .seconds(1), isInsecure: false, record: record)
+        }
+        let html = OverviewView(
+            render: render, facts: facts, polls: .init(inFlight: 0, streams: 0), events: [], page: 1
+        ).content.text
+        #expect(html.contains(">\(verdict)</strong>"), "\(html)")
+        let configuration = ConfigurationFacts(
+            sources: [source("lab")], sinks: [], rules: [], editedAt: Timestamp(milliseconds: 0))
+        let durations = [Double](repeating: 0.5, count: count)
+        let polls = count == 1 ? "poll" : "3 polls"
+        #expect(
+            try await get(page(configuration, durations: durations), "/sources/lab").text.contains(
+                "aria-label=\"Time of the last \(polls), at most 500 ms\""))
+    }
+
+    @Test("only a sink has a button to retry; it is named right whether one message waits or three")
+    func retryButtons() throws {
+        var facts = StatusFacts(now: FixedClock().now().wall)
+        facts.watchers = [
+            RegisteredWatcher(
+                number: 1, name: "north", process: WatcherProcess(pid: 7), started: facts.now, configuration: "c",
+                configured: 1, left: .seconds(2), sources: 1, sinks: 1)
+        ]
+        let html = OverviewView(
+            render: render, facts: facts, polls: .init(inFlight: 0, streams: 0), events: [], page: 1
+        ).content.text
+        #expect(html.contains("late") && !html.contains("Retry"), "\(html)")
+    }
+
+    @Test(
+        "a stream ends when its token is no longer that of the page, and one with the new token goes on"
+    )
+    func revokedToken() async throws {
+        let access = Mutex(PageAccess(token: Secret("0123456789abcdef")))
+        let (changes, change) = AsyncStream<Void>.makeStream()
+        let hub = ChangeHub(
+            { () throws(JournalError) in changes }, clock: StillClock(), log: LogLines())
+        let page = page(hub: hub) { access.withLock { $0 } }
+        func stream(_ token: String) async throws -> any PageStream {
+            let headers = [
+                HeaderField("Host", "localhost"), HeaderField("Authorization", "Bearer \(token)"),
+            ]
+            let response = await page.respond(
+                to: try #require(PageRequest(.get, "/live", headers: headers)))
+            guard case .stream(let stream) = response.body else { throw NeverHappened() }
+            #expect(await stream.next() != nil)
+            return stream
+        }
+        let old = try await stream("0123456789abcdef")
+        access.withLock { $0.token = Secret("fedcba9876543210") }
+        let new = try await stream("fedcba9876543210")
+        await hub.check()
+        #expect(await old.next() == nil)
+        #expect(await new.next() == Array(":\n\n".utf8))
+        change.finish()
     }
 
     @Test("the page of a source draws how long its last polls took")
@@ -349,21 +445,22 @@ struct PageTests {
     }
 }
 
+/// A clock that stands still.
+private struct StillClock: Clock {
+    func now() -> Moment { Moment(wall: Timestamp(milliseconds: 0), boot: BootTime(milliseconds: 0)) }
+
+    /// Until it is cancelled.
+    func sleep(until deadline: BootTime) async throws(CancellationError) {
+        guard deadline > now().boot else { return }
+        let (stream, continuation) = AsyncStream<Void>.makeStream()
+        for await _ in stream {}
+        withExtendedLifetime(continuation) {}
+        throw CancellationError()
+    }
+}
+
 @Suite("Changes")
 struct ChangeHubTests {
-    private struct StillClock: Clock {
-        func now() -> Moment { Moment(wall: Timestamp(milliseconds: 0), boot: BootTime(milliseconds: 0)) }
-
-        /// Until it is cancelled.
-        func sleep(until deadline: BootTime) async throws(CancellationError) {
-            guard deadline > now().boot else { return }
-            let (stream, continuation) = AsyncStream<Void>.makeStream()
-            for await _ in stream {}
-            withExtendedLifetime(continuation) {}
-            throw CancellationError()
-        }
-    }
-
     @Test("a change reaches every stream, over one watch of the journal, which ends with the last of them")
     func followers() async throws {
         let (changes, change) = AsyncStream<Void>.makeStream()

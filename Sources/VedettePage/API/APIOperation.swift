@@ -44,17 +44,21 @@ struct APIOperation: Sendable {
     var responses: [Response]
     /// Whether it needs no token.
     var isOpen = false
+    /// Which requests of other sites' pages it takes.
+    var otherSites = Route.OtherSites.nothing
     var handler: Handler
 
     /// The route for the router.
     var route: Route {
-        Route(.get, pattern, isOpen: isOpen) { request in
+        var route = Route(.get, pattern, isOpen: isOpen) { request in
             do throws(APIError) {
                 return try await handler(try checked(request))
             } catch {
                 return error.response
             }
         }
+        route.otherSites = otherSites
+        return route
     }
 
     private func checked(_ request: PageRequest) throws(APIError) -> Request {

@@ -43,7 +43,8 @@ public struct APIRoutes: Sendable {
     /// The routes for the router.
     public var routes: [Route] {
         let document = OpenAPI(operations: table, version: version).text
-        let own = Route(.get, OpenAPI.path) { _ in .text(document, contentType: "application/json") }
+        var own = Route(.get, OpenAPI.path) { _ in .text(document, contentType: "application/json") }
+        own.otherSites = .nothing
         return table.map(\.route) + [own]
     }
 

@@ -67,6 +67,9 @@ public struct PageRequest: Sendable {
         query = FormValues(parts.count > 1 ? parts[1] : "")
     }
 
+    /// Whether a person asks for a page, and not a program for data.
+    var acceptsHTML: Bool { header("Accept")?.contains("text/html") == true }
+
     /// The values of the body of a form.
     public var form: FormValues { FormValues(String(decoding: body, as: UTF8.self)) }
 

@@ -13,7 +13,28 @@ public struct Route: Sendable {
     public var handler: Handler
     /// Whether it needs no token.
     public var isOpen: Bool
+    /// Which requests of other sites' pages it takes.
+    var otherSites = OtherSites.links
     let segments: [Segment]
+
+    /// What pages of other sites may do, of what a browser sends for them.
+    enum OtherSites: Sendable {
+        case nothing
+        /// Link here: the whole window shows the answer.
+        case links
+        /// Show it as a part of themselves.
+        case everything
+
+        func accepts(_ request: PageRequest) -> Bool {
+            switch self {
+            case .nothing: false
+            case .links:
+                request.header("Sec-Fetch-Mode") == "navigate"
+                    && request.header("Sec-Fetch-Dest") == "document"
+            case .everything: true
+            }
+        }
+    }
 
     enum Segment: Sendable, Hashable {
         case literal(String)

@@ -54,6 +54,9 @@ public actor ChangeHub {
         return stream
     }
 
+    /// Lets every stream send a sign of life now, and so check whether it may go on.
+    public func check() { yield(isChange: false) }
+
     /// Ends every stream.
     public func stop() {
         for follower in followers.values { follower.finish() }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CCrypto
 import VedetteCore
 
 /// Signs requests as Standard Webhooks 1.0 does: `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`.
@@ -24,7 +23,7 @@ struct Signature: Sendable {
         var signatures: [String] = []
         for key in keys {
             guard Signature.problem(inKey: key.value) == nil, let bytes = Signature.bytes(ofKey: key.value),
-                let code = Signature.code(of: signed, key: bytes)
+                let code = MessageAuthentication.code(of: signed, key: bytes)
             else { throw MessageError(sink: "key `sign` \(Signature.problem(inKey: key.value) ?? "cannot be used")") }
             signatures.append("v1," + Base64.encode(code))
         }
@@ -33,11 +32,5 @@ struct Signature: Sendable {
 
     private static func bytes(ofKey key: String) -> [UInt8]? {
         Base64.decode(key.hasPrefix("whsec_") ? String(key.dropFirst(6)) : key)
-    }
-
-    private static func code(of message: [UInt8], key: [UInt8]) -> [UInt8]? {
-        var code = [UInt8](repeating: 0, count: 32)
-        let made = HMAC(EVP_sha256(), key, Int32(key.count), message, message.count, &code, nil)
-        return made == nil ? nil : code
     }
 }

@@ -17,7 +17,7 @@ struct BadgeRoutes: Sendable {
                 responses: [
                     .init(contentType: "image/svg+xml", description: "The picture"),
                     .init(status: 404, contentType: "image/svg+xml", description: "There is no such item"),
-                ]
+                ], otherSites: .everything
             ) { request throws(APIError) in try await badge(request) }
         ]
     }

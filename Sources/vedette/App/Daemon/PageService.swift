@@ -45,7 +45,11 @@ actor PageService {
         guard let listen = new.listen else { return await stop() }
         let old = access
         access = PageAccess(token: listen.token, hosts: Set(listen.hosts))
-        guard running?.address != listen.address else { return }
+        guard running?.address != listen.address else {
+            // Streams that began with another token end.
+            if old.token?.value != access.token?.value { await running?.hub.check() }
+            return
+        }
         do throws(ListenError) {
             let next = try await start(listen.address)
             await end(running)
@@ -87,7 +91,9 @@ actor PageService {
             configuration: sources.configuration, status: sources.status,
             numbers: { [numbers] in await numbers(await self.configuration) }, registry: metrics,
             meaning: sources.text.meaning)
-        let page = StatusPage(sources, hub: hub, access: { await self.access }, routes: api.routes)
+        let page = StatusPage(
+            sources, hub: hub, access: { await self.access },
+            sign: { MessageAuthentication.code(of: $0, key: $1) }, routes: api.routes)
         let server = try await PageServer.start(address, healthChecks: APIRoutes.healthChecks) {
             await page.respond(to: $0)
         }

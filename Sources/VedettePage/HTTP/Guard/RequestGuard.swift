@@ -9,6 +9,9 @@ import VedetteCore
 ///   a name that is configured.
 /// - A page of another site must not send forms here (CSRF): each needs the origin of this page, and a token that only this
 ///   page shows.
+/// - A page of another site must not let a browser ask here for what it cannot read itself: that costs the watcher work. A browser
+///   says where a request comes from in `Sec-Fetch-Site` (https://www.w3.org/TR/fetch-metadata/). `same-site` is another site
+///   here: every port of this machine is of the same site. What has no such header comes from a program.
 struct RequestGuard: Sendable {
     /// Why a request is refused.
     struct Refusal: Error, Equatable {
@@ -16,52 +19,68 @@ struct RequestGuard: Sendable {
         var text: String
     }
 
-    static let cookieName = "vedette"
-
     let access: PageAccess
     /// What the forms of the page carry.
     let formToken: String
+    let cookie: SessionCookie
+    let now: Timestamp
 
     /// Checks who sends a request.
     /// - Parameter isOpen: whether the route needs no token: the form that asks for it, and its style sheet.
     func checkClient(_ request: PageRequest, isOpen: Bool) throws(Refusal) {
-        guard let host = request.header("Host"), isKnown(host) else {
-            let name = request.header("Host").map { " '\(RequestGuard.name(of: $0).prefix(100))'" } ?? ""
+        guard let host = request.header("Host").flatMap(HostField.init) else {
+            throw Refusal(status: 400, text: "The Host header is malformed.")
+        }
+        guard host.name == "localhost" || access.hosts.contains(host.name) || host.isAddress else {
             throw Refusal(
                 status: 421,
-                text: "The name\(name) is not one of this page. If it is yours, add it to settings.listen.hosts.")
+                text: "The name \(quoted(host.name)) is not one of this page. If it is yours, add it to "
+                    + "settings.listen.hosts.")
         }
         guard isOpen || hasToken(request) else { throw Refusal(status: 401, text: "This page needs a token.") }
     }
 
-    /// Checks who sends a request, and whether a form comes from this page.
-    /// - Parameter isOpen: whether the route needs no token.
-    func check(_ request: PageRequest, isOpen: Bool) throws(Refusal) {
-        try checkClient(request, isOpen: isOpen)
-        guard request.method == .post else { return }
+    /// Checks who sends a request, whether another site may send it, and whether a form comes from this page.
+    func check(_ request: PageRequest, _ route: Route) throws(Refusal) {
+        try checkClient(request, isOpen: route.isOpen)
+        guard request.method == .post else {
+            guard isOwn(request) || route.otherSites.accepts(request) else {
+                throw Refusal(
+                    status: 403, text: "A page of another site sent this request. Open the address itself.")
+            }
+            return
+        }
         guard isSameOrigin(request) else {
             throw Refusal(status: 403, text: "This form was not sent by this page.")
         }
-        guard isOpen || Self.isEqual(request.form["form"] ?? "", formToken) else {
+        guard route.isOpen || Self.isEqual(request.form["form"] ?? "", formToken) else {
             throw Refusal(status: 403, text: "This form is from before a restart. Go back, reload, and send it again.")
         }
     }
 
     /// Whether a request may read the page.
     func hasToken(_ request: PageRequest) -> Bool {
-        guard let token = access.token?.value else { return true }
-        return shownTokens(request).contains { Self.isEqual($0, token) }
+        guard let token = access.token else { return true }
+        if shownTokens(request).contains(where: { Self.isEqual($0, token.value) }) { return true }
+        return request.cookie(SessionCookie.name).map { cookie.isValid($0, for: token, at: now) }
+            ?? false
     }
 
-    /// Returns the cookie that holds a token. Scripts cannot read it, and requests of other sites do not carry it.
-    static func cookie(_ token: String, isSecure: Bool) -> HeaderField {
-        HeaderField(
-            "Set-Cookie",
-            "\(cookieName)=\(Base64.encode(token.utf8)); Path=/; Max-Age=7776000; HttpOnly; SameSite=Strict"
-                + (isSecure ? "; Secure" : ""))
+    /// The challenges of a 401, one for each scheme that a client can use (RFC 9110 §15.5.2). A browser would answer that of the
+    /// basic scheme with a window of its own, before the form that asks for the token, so it gets the other alone.
+    static func challenges(_ request: PageRequest) -> [HeaderField] {
+        let isBrowser =
+            request.acceptsHTML || request.header("Sec-Fetch-Mode") != nil
+            || request.cookie(SessionCookie.name) != nil
+        let bearer = HeaderField(
+            "WWW-Authenticate",
+            "Bearer realm=\"vedette\"")
+        return isBrowser
+            ? [bearer]
+            : [bearer, HeaderField("WWW-Authenticate", "Basic realm=\"vedette\", charset=\"UTF-8\"")]
     }
 
-    /// A bearer token, the password of HTTP's basic scheme (which feed readers have), and the cookie of a browser.
+    /// A bearer token, and the password of HTTP's basic scheme, which feed readers have.
     private func shownTokens(_ request: PageRequest) -> [String] {
         var tokens: [String] = []
         if let words = request.header("Authorization")?.split(separator: " ", maxSplits: 1), words.count == 2 {
@@ -74,28 +93,13 @@ struct RequestGuard: Sendable {
             default: break
             }
         }
-        if let cookie = request.cookie(Self.cookieName), let bytes = Base64.decode(cookie) {
-            tokens.append(String(decoding: bytes, as: UTF8.self))
-        }
         return tokens
     }
 
-    private func isKnown(_ host: String) -> Bool {
-        let name = Self.name(of: host)
-        return name == "localhost" || access.hosts.contains(name) || Self.isAddress(name)
-    }
-
-    /// Without the port, in lower case.
-    private static func name(of host: String) -> String {
-        let host = host.lowercased()
-        if host.first == "[" { return String(host.prefix { $0 != "]" }) + "]" }
-        return String(host.prefix { $0 != ":" })
-    }
-
-    private static func isAddress(_ name: String) -> Bool {
-        if name.first == "[" { return name.last == "]" && name.dropFirst().dropLast().contains(":") }
-        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
+    /// Whether a browser says that this page sent the request, or a person who typed the address; or no browser sent it.
+    private func isOwn(_ request: PageRequest) -> Bool {
+        let site = request.header("Sec-Fetch-Site")
+        return site == nil || site == "same-origin" || site == "none"
     }
 
     /// A proxy may speak TLS in front, so that the scheme is not compared.
