@@ -3,6 +3,7 @@
 import Foundation
 import Testing
 import VedetteCore
+import VedetteSystem
 
 @testable import VedetteSinks
 
@@ -32,6 +33,23 @@ struct CommandTests {
         for missing in [["/none/such"], ["sh", "-c", "exit 127"]] {
             guard case .paused = try await sink(missing).deliver(.of()) else {
                 Issue.record("\(missing)")
+                continue
+            }
+        }
+    }
+
+    @Test(
+        "a program that could not be started for want of something is tried again; one that cannot be run pauses its sink"
+    )
+    func unstarted() {
+        for code in [EMFILE, ENFILE, EAGAIN, ENOMEM, ETXTBSY] {
+            let outcome = CommandSink.outcome(of: .cannotStart(code), within: .seconds(30))
+            let words = String(cString: strerror(code))
+            #expect(outcome == .retry(reason: "the command could not be started: \(words)", after: nil))
+        }
+        for code in [ENOENT, EACCES, ENOEXEC] {
+            guard case .paused = CommandSink.outcome(of: .cannotStart(code), within: .seconds(30)) else {
+                Issue.record("\(code)")
                 continue
             }
         }

@@ -75,6 +75,15 @@ struct ChildProcessTests {
         }
     }
 
+    @Test("a want of descriptors, processes or memory, or a program that is being written, passes by itself")
+    func temporary() {
+        for code in [EMFILE, ENFILE, EAGAIN, ENOMEM, ETXTBSY] {
+            #expect(ChildProcess.Failure.cannotStart(code).isTemporary, "\(String(cString: strerror(code)))")
+        }
+        let lasting = [ENOENT, EACCES, ENOEXEC, E2BIG, ENOTDIR].map { ChildProcess.Failure.cannotStart($0) }
+        for failure in lasting + [.timedOut, .tooMuchOutput, .cancelled] { #expect(!failure.isTemporary, "\(failure)") }
+    }
+
     @Test("it ends when the program does, whatever that leaves running")
     func background() async throws {
         let output = try await ChildProcess(command(["sh", "-c", "sleep 3600 & echo $!"])).run()

@@ -31,6 +31,10 @@ enum SecretCommand {
             run = try process.runBlocking()
         } catch {
             switch error {
+            case .cannotStart(let code) where error.isTemporary:
+                throw SecretOrigin.Problem(
+                    detail: "\(name) could not be started: \(String(cString: strerror(code))); try again",
+                    isTemporary: true)
             case .cannotStart(let code):
                 throw SecretOrigin.Problem(
                     detail: "\(name) cannot be run: \(String(cString: strerror(code))); check its path and mode")

@@ -15,6 +15,8 @@ enum SecretOrigin: Sendable, Hashable {
     struct Problem: Error {
         /// The error and its remedy, without the secret.
         var detail: String
+        /// Whether the program that prints the secret could not be started for want of something.
+        var isTemporary = false
     }
 
     /// The secret, and a warning about the place where it is kept.
@@ -41,7 +43,7 @@ enum SecretOrigin: Sendable, Hashable {
             guard let lookup = store.lookup(name) else { throw SecretOrigin.missing(name, store) }
             do throws(Problem) {
                 return (try SecretCommand.firstLine(of: lookup, within: SecretCommand.timeLimit), nil)
-            } catch { throw SecretOrigin.missing(name, store) }
+            } catch { throw problem(error, environment) }
         case .command(let arguments):
             return (try SecretCommand.firstLine(of: arguments, within: SecretCommand.timeLimit), nil)
         }
@@ -59,7 +61,7 @@ enum SecretOrigin: Sendable, Hashable {
 
     /// Returns what to tell of a program that failed: the keyring's own program is no word of the configuration.
     func problem(_ problem: Problem, _ environment: [String: String]) -> Problem {
-        guard case .credential(let name) = self else { return problem }
+        guard case .credential(let name) = self, !problem.isTemporary else { return problem }
         return SecretOrigin.missing(name, CredentialStore(environment))
     }
 

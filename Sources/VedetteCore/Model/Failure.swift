@@ -45,7 +45,7 @@ public enum Failure: String, Sendable, Hashable, CaseIterable {
     case pageGap = "page-gap"
     /// Every key is new, and nothing tells which item is which.
     case keysChanged = "keys-changed"
-    /// The command of a source failed: by its exit status, by a signal, or at a limit.
+    /// The command of a source failed, by its exit status, by a signal or at a limit; or it or jq could not be started now.
     case command
     // The watcher
     case configuration

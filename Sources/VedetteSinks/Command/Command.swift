@@ -70,15 +70,22 @@ final class CommandSink: Sink {
         do throws(ChildProcess.Failure) {
             return Self.outcome(of: try await ChildProcess(command).run())
         } catch {
-            switch error {
-            case .cannotStart(let code):
-                return .paused(
-                    reason: "the command cannot be run: \(String(cString: strerror(code))); check path and mode")
-            case .timedOut, .tooMuchOutput:
-                let limit = DurationText.long(seconds: settings.timeout.inSeconds)
-                return .retry(reason: "the command took longer than \(limit)", after: nil)
-            case .cancelled: return .retry(reason: "stopped before the command ended", after: nil)
-            }
+            return Self.outcome(of: error, within: settings.timeout)
+        }
+    }
+
+    /// Returns the outcome of a run without a result. The program did not start where it could not be started for want of
+    /// something, so another attempt sends nothing twice.
+    static func outcome(of failure: ChildProcess.Failure, within limit: Duration) -> Outcome {
+        switch failure {
+        case .cannotStart(let code) where failure.isTemporary:
+            .retry(reason: "the command could not be started: \(String(cString: strerror(code)))", after: nil)
+        case .cannotStart(let code):
+            .paused(reason: "the command cannot be run: \(String(cString: strerror(code))); check path and mode")
+        case .timedOut, .tooMuchOutput:
+            .retry(
+                reason: "the command took longer than \(DurationText.long(seconds: limit.inSeconds))", after: nil)
+        case .cancelled: .retry(reason: "stopped before the command ended", after: nil)
         }
     }
 

@@ -39,6 +39,15 @@ public final class ChildProcess: Sendable {
         case tooMuchOutput
         /// It was cancelled before its end.
         case cancelled
+
+        /// Whether the program could not be started for a reason that passes by itself: too few descriptors, processes or
+        /// bytes of memory, or a file of a program that is being written (pipe(2), fork(2), execve(2)).
+        public var isTemporary: Bool {
+            switch self {
+            case .cannotStart(let code): [EMFILE, ENFILE, EAGAIN, ENOMEM, ETXTBSY].contains(code)
+            case .timedOut, .tooMuchOutput, .cancelled: false
+            }
+        }
     }
 
     private enum State {

@@ -35,7 +35,10 @@ struct CommandFetcher {
     private static func error(_ failure: ChildProcess.Failure, _ program: String, _ limits: FetchLimits) -> FetchError {
         switch failure {
         case .cannotStart(let code):
-            FetchError(.command, "\(program) cannot be run: \(String(cString: strerror(code)))")
+            FetchError(
+                .command,
+                "\(program) \(failure.isTemporary ? "could not be started" : "cannot be run"): "
+                    + String(cString: strerror(code)))
         case .timedOut: FetchError(.command, "\(program) did not end within \(limits.total.components.seconds) s")
         case .tooMuchOutput: FetchError(.tooLarge, "\(program) printed more than \(limits.received) bytes")
         case .cancelled: FetchError(.cancelled, "the poll was cancelled")

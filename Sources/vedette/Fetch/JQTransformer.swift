@@ -85,6 +85,8 @@ struct JQTransformer: BodyTransformer {
 extension ReadError {
     fileprivate init(_ failure: ChildProcess.Failure) {
         switch failure {
+        case .cannotStart(let code) where failure.isTemporary:
+            self.init(.command, "jq could not be started: \(String(cString: strerror(code)))")
         case .cannotStart(let code):
             self.init(.configuration, "jq cannot be run: \(String(cString: strerror(code)))")
         case .timedOut:
