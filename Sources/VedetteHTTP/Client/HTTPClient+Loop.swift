@@ -87,17 +87,20 @@ extension HTTPClient {
                 deliver(.failure(FetchError(.memory, "there is no memory for another transfer")), of: id, to: recipient)
                 continue
             }
-            let cookies = hop.session.flatMap {
-                jars[$0]?.header(for: hop.url, now: Timestamp(milliseconds: KernelClock.wall.milliseconds))
-            }
-            let isFresh = pins.needsOwnConnection(hop.tls.pin, at: hop.origin)
-            let isSet = transfer.begin(id, hop, cookies: cookies, isFresh: isFresh, now: now)
+            let isFresh = reuse.needsOwnConnection(hop.tls.pin, at: hop.origin, over: hop.server, now: now)
+            let isSet = transfer.begin(id, hop, cookies: cookies(for: hop), isFresh: isFresh, now: now)
             running[id] = (transfer, recipient)
             guard isSet, curl_multi_add_handle(multi, transfer.easy) == CURLM_OK else {
                 let detail = "libcurl refused an option of the request to \(hop.origin); nothing was sent"
                 end(id, .failure(FetchError(.configuration, detail)))
                 continue
             }
+        }
+    }
+
+    private func cookies(for hop: RedirectHop) -> String? {
+        hop.session.flatMap {
+            jars[$0]?.header(for: hop.url, now: Timestamp(milliseconds: KernelClock.wall.milliseconds))
         }
     }
 
@@ -185,11 +188,19 @@ extension HTTPClient {
             end(transfer.id, .success(transfer.takeHead()))
         } else if (code == CURLE_OK && transfer.hasHead) || transfer.isSettled {
             end(transfer.id, .success(transfer.takeResponse()))
-        } else if transfer.mayRetry(after: code), restart(transfer) {
-            return
         } else {
-            end(transfer.id, .failure(.of(code, transfer, now: KernelClock.monotonic.milliseconds)))
+            failed(transfer, code)
         }
+    }
+
+    /// Ends a transfer that failed, or sends its request once more.
+    private func failed(_ transfer: Transfer, _ code: CURLcode) {
+        let now = KernelClock.monotonic.milliseconds
+        let error = FetchError.of(code, transfer, now: now)
+        let mayRetry = transfer.mayRetry(after: code)
+        if let hop = transfer.hop, transfer.isUnclean(after: code) { reuse.foundUnclean(hop.server, now: now) }
+        if mayRetry, restart(transfer) { return }
+        end(transfer.id, .failure(error))
     }
 
     /// Ends the transfers whose memory another body needed.
@@ -205,7 +216,8 @@ extension HTTPClient {
     /// - Returns: false when libcurl does not accept the handle again.
     private func restart(_ transfer: Transfer) -> Bool {
         curl_multi_remove_handle(multi, transfer.easy)
-        return curl_multi_add_handle(multi, transfer.easy) == CURLM_OK
+        let isSet = transfer.beginAgain(cookies: transfer.hop.flatMap(cookies(for:)))
+        return isSet && curl_multi_add_handle(multi, transfer.easy) == CURLM_OK
     }
 
     /// Marks polls that are slow to answer, and ends transfers whose time is over.

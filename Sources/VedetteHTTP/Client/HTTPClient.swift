@@ -30,7 +30,7 @@ public actor HTTPClient: Fetcher {
     var sessions = SessionExpiry()
     var lastTimeoutCheck: Int64 = 0
     var isShutDown = false
-    var pins = ConnectionReuse()
+    var reuse = ConnectionReuse()
     var tokens = OAuthTokenCache()
     var tokenRequests: [GrantKey: TokenRequest] = [:]
     /// Answers to requests without a task that need one after all.

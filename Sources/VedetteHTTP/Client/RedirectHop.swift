@@ -46,6 +46,12 @@ final class RedirectHop: Sendable {
     var url: WebURL { target.url }
     var origin: String { target.origin }
 
+    /// What its connection leads to: the origin, or the proxy, which connections to all origins share unless it opens a tunnel.
+    var server: String {
+        guard let proxy, url.scheme == "http" else { return origin }
+        return proxy.url
+    }
+
     /// POST, PUT and PATCH send a body even when it is empty.
     var sendsBody: Bool { body != nil || method == "POST" || method == "PUT" || method == "PATCH" }
 

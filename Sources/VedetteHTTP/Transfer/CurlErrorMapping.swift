@@ -20,7 +20,10 @@ extension FetchError {
         case CURLE_GOT_NOTHING: return FetchError(.closed, "\(origin) closed the connection without an answer")
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_HTTP2_STREAM, CURLE_HTTP2: return broken(transfer, origin)
         case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL:
-            return FetchError(.protocol, "\(origin) does not answer in HTTP")
+            let isLeft = transfer.isUnclean(after: code)
+            let rest =
+                "\(origin) sent more than its last answer has, so that the next one on the connection is unreadable"
+            return FetchError(.protocol, isLeft ? rest : "\(origin) does not answer in HTTP")
         // libcurl limits the length of one line, and reports a longer one so.
         case CURLE_OUT_OF_MEMORY where transfer.isReadingHead, CURLcode(100) where transfer.isReadingHead:
             return FetchError(.tooLarge, "a header of the answer of \(origin) is too long")

@@ -69,10 +69,29 @@ final class Transfer {
 
     var isReadingHead: Bool { hasAnswered && !head.hasEnded }
 
-    /// Whether the failure may be a GOAWAY before any byte of the response (RFC 9113 §6.8). libcurl 7.88 neither retries it
-    /// nor tells it from other HTTP/2 errors, so only safe methods are retried (RFC 9110 §9.2.2).
+    /// Whether a kept connection brought bytes that are no response: the server had sent more than an earlier response has.
+    func isUnclean(after code: CURLcode) -> Bool {
+        guard code == CURLE_WEIRD_SERVER_REPLY || code == CURLE_UNSUPPORTED_PROTOCOL, !hasAnswered else { return false }
+        var opened = 0
+        return cc_get_long(easy, CURLINFO_NUM_CONNECTS, &opened) == CURLE_OK && opened == 0
+    }
+
+    /// Whether the request may be sent once more. What became of the first one is unknown, so its method must be safe.
+    ///
+    /// `CURLE_HTTP2` may be a GOAWAY before any byte of the response (RFC 9113 §6.8), which libcurl 7.88 neither retries nor
+    /// tells from other HTTP/2 errors.
     func mayRetry(after code: CURLcode) -> Bool {
-        code == CURLE_HTTP2 && !hasAnswered && attempts == 1 && (hop?.method == "GET" || hop?.method == "HEAD")
+        guard attempts == 1, !hasAnswered, let hop, HTTPSyntax.isSafe(hop.method) else { return false }
+        return code == CURLE_HTTP2 || isUnclean(after: code)
+    }
+
+    /// Prepares the handle for the same hop once more, on a connection of its own. Its deadlines go on.
+    /// - Returns: as `begin`.
+    func beginAgain(cookies: String?) -> Bool {
+        guard let hop else { return false }
+        let sent = attempts
+        defer { attempts = sent }
+        return begin(id, hop, cookies: cookies, isFresh: true, now: startedAt)
     }
 
     /// Whether the response needs no more of its body: the headers of a delivery's reply, an error or a redirect suffice.

@@ -2,6 +2,9 @@
 
 /// Checks the parts of a request. Neither libcurl nor libmicrohttpd does: a line break in a header would begin another one.
 public enum HTTPSyntax {
+    /// Returns whether a method is safe, so that a request may be sent again whatever became of it (RFC 9110 §9.2.1).
+    public static func isSafe(_ method: String) -> Bool { method == "GET" || method == "HEAD" }
+
     /// Whether a text is a token, as methods and names of headers are (RFC 9110 §5.6.2).
     public static func isToken(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { isAlphanumeric($0) || "!#$%&'*+-.^_`|~".utf8.contains($0) }
