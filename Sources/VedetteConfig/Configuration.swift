@@ -20,6 +20,8 @@ public struct Configuration: Sendable {
     public var listen: ListenSettings?
     /// Every file that was read, in bytewise order of path.
     public var files: [String]
+    /// The secrets that are kept in files.
+    public var watchedSecrets: [WatchedSecret]
 }
 
 /// The result of reading the configuration.

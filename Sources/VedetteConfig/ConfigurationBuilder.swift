@@ -60,7 +60,8 @@ struct ConfigurationBuilder {
         return Configuration(
             servers: servers.compactMap(\.1).sorted { $0.name < $1.name }, sources: sources.compactMap(\.1),
             sinks: sinks.compactMap(\.1), rules: rules.map(\.rule),
-            settings: settings, heartbeat: heartbeat, listen: listen, files: files.map(\.path))
+            settings: settings, heartbeat: heartbeat, listen: listen, files: files.map(\.path),
+            watchedSecrets: secrets.watched)
     }
 
     /// Reports rules and sources that can be read but not meant.

@@ -23,9 +23,7 @@ public actor Watcher {
     /// Callers that wait until no poll is under way.
     private var idleWaiters: [CheckedContinuation<Void, Never>] = []
 
-    public nonisolated var unownedExecutor: UnownedSerialExecutor {
-        executor.asUnownedSerialExecutor()
-    }
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     /// - Parameter executor: the thread that the fetcher sleeps on, so that an unchanged poll crosses no thread.
     public init(
@@ -166,10 +164,14 @@ public actor Watcher {
         pollSoon(source)
     }
 
-    /// Polls a source now, unless a poll is under way or its server wants no request yet (Retry-After).
-    public func poll(_ name: String) {
-        guard let source = schedule[name], source.record.notBefore.map({ $0 <= dependencies.clock.now().wall }) != false
+    /// Polls a source now, unless a poll is under way or its server wants no request yet (Retry-After). A secret that is refused
+    /// then is read again, however lately that was done.
+    /// - Parameter onlyIfRefused: leaves a source alone whose last poll was not refused.
+    public func poll(_ name: String, onlyIfRefused: Bool = false) {
+        guard let source = schedule[name], !onlyIfRefused || source.record.health.isRefused,
+            source.record.notBefore.map({ $0 <= dependencies.clock.now().wall }) != false
         else { return }
+        for secret in source.source.server.secrets { secret.forgetPause() }
         pollSoon(source)
     }
 

@@ -257,6 +257,32 @@ struct SecretTests {
         #expect(!"\(secret)".contains("hunter3"))
     }
 
+    @Test("secrets in files can be watched: of a file, a credential in a file and a netrc file, each once")
+    func watched() throws {
+        try directory.write("hunter2", to: "pw", mode: 0o600)
+        try directory.write("machine a.example login me password hunter3", to: "netrc", mode: 0o600)
+        try directory.write("hunter4", to: "xdg/vedette/credentials/lab", mode: 0o600)
+        let text = """
+            servers:
+              a: {url: "https://a.example", netrc: netrc}
+              b: {url: "https://b.example", user: me, password: {file: pw}}
+              c: {url: "https://c.example", token: {credential: lab}}
+              d: {url: "https://d.example", token: {env: TOKEN}}
+              e: {url: "https://e.example", user: you, password: {file: pw}}
+            sinks: {team: {kind: slack, url: {file: pw}}}
+            """
+        let file = ConfigurationFile(path: directory.path + "/a.yaml", text: text, isPrivate: false)
+        let environment = ["TOKEN": "t", "XDG_CONFIG_HOME": directory.path + "/xdg"]
+        let configuration = try #require(loader(environment).load([file]).configuration)
+        let watched = configuration.watchedSecrets
+        #expect(watched.map(\.name) == ["netrc", "pw", "lab"])
+        #expect(watched.map(\.secret.value) == ["hunter3", "hunter2", "hunter4"])
+        #expect(
+            watched.map(\.directory)
+                == [directory.path, directory.path, directory.path + "/xdg/vedette/credentials"])
+        #expect(configuration.sinks.first?.secrets.contains { $0 === watched[1].secret } == true)
+    }
+
     @Test("no diagnostic of a broken file shows a secret that stands in it")
     func noLeak() {
         let text = """

@@ -57,6 +57,21 @@ struct CallbackTests {
         }
     }
 
+    @Test("a secret that the server refuses is read again, and the request is sent once more with it")
+    func refusedSecret() async throws {
+        let server = try WireServer { request in
+            request.header("Authorization") == ["Bearer new"] ? .ok("right") : .reply("401 Unauthorized", "")
+        }
+        defer { server.close() }
+        let secret = Secret("old") { "new" }
+        try await withClient { client async throws in
+            let request = Request.get(server.url()) { $0.credentials = .bearer(secret) }
+            let response = try await Caller(client).answer(to: request).get()
+            #expect(response.status == 200 && response.text == "right")
+        }
+        #expect(server.requests.count == 2)
+    }
+
     @Test("a response that calls back is the one that a fetch returns: a body, an error's status, a redirect")
     func others() async throws {
         let server = try WireServer { request in

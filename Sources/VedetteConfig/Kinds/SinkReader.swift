@@ -24,7 +24,7 @@ struct SinkReader {
             let factory = secrets.reads ? try kind.make(options) : UnreadSink.make
             return SinkDefinition(
                 name: entry.name, kindName: kind.name, make: factory, policy: policy,
-                isInsecure: options.tls("tls").insecure, watcher: watcher,
+                isInsecure: options.tls("tls").insecure, watcher: watcher, secrets: options.secrets,
                 fingerprint: fingerprint(entry.value))
         } catch {
             reader.report(error, in: map)

@@ -4,7 +4,7 @@ import VedetteCore
 import VedetteSystem
 
 /// Finds user and password of a host in a netrc file, which must be as private as the file of a secret. The password is
-/// read again after a 401, as every secret.
+/// read again when it is refused, as every secret.
 struct NetrcReader {
     let environment: [String: String]
 
@@ -22,7 +22,7 @@ struct NetrcReader {
 
     /// - Parameter path: absolute; nil for `~/.netrc`.
     func find(_ host: String, in path: String?) throws(Problem) -> Found {
-        guard let path = path ?? environment["HOME"].map({ $0 + "/.netrc" }) else {
+        guard let path = file(path) else {
             throw Problem(detail: "'netrc: true' means ~/.netrc, but $HOME is not set; name the file")
         }
         let name = "the netrc file '\(path)'"
@@ -48,6 +48,9 @@ struct NetrcReader {
         let warning = isShared ? "\(name) can be read by its group; write 'chmod 600 \(path)'" : nil
         return Found(user: user, password: password, warning: warning)
     }
+
+    /// Returns the file that is read.
+    func file(_ path: String?) -> String? { path ?? environment["HOME"].map { $0 + "/.netrc" } }
 
     private func content(of path: String, _ name: String) throws(Problem) -> (text: String, isShared: Bool) {
         switch BoundedFile.read(path, most: 1 << 20) {
@@ -86,6 +89,7 @@ extension AuthenticationReader {
             let secret = Secret(found.password) {
                 (try? await SystemThread.run { try? reader.find(host, in: path).password }) ?? nil
             }
+            if let file = reader.file(path) { secrets.watch(secret, in: file) }
             return isDigest ? .digest(user: found.user, password: secret) : .basic(user: found.user, password: secret)
         } catch {
             findings.error(node.place, error.detail)

@@ -4,7 +4,7 @@ import Foundation
 import VedetteCore
 import VedetteSystem
 
-/// Where a secret is read from: when the configuration is loaded, and again after a 401.
+/// Where a secret is read from: when the configuration is loaded, and again when it is refused.
 enum SecretOrigin: Sendable, Hashable {
     case environment(String)
     case file(String)
@@ -56,6 +56,19 @@ enum SecretOrigin: Sendable, Hashable {
         case .credential(let name):
             CredentialStore(environment).file(name) == nil ? CredentialStore(environment).lookup(name) : nil
         case .environment, .file: nil
+        }
+    }
+
+    /// The file that holds it; nil for none.
+    func path(_ environment: [String: String]) -> String? {
+        switch self {
+        case .file(let path): return path
+        case .environment, .command: return nil
+        case .credential(let name):
+            switch CredentialStore(environment).file(name) {
+            case .systemd(let path), .file(let path): return path
+            case .secretService, nil: return nil
+            }
         }
     }
 

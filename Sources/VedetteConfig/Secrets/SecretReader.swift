@@ -13,6 +13,8 @@ final class SecretReader {
     private let answers: [[String]: SecretCommands.Answer]?
     /// The programs that were found while they were collected.
     private(set) var commands: [[String]] = []
+    /// The secrets of files, with those that are read from a netrc file.
+    private(set) var watched: [WatchedSecret] = []
     /// Each origin is read once, however often it is named.
     private var known: [SecretOrigin: Secret?] = [:]
 
@@ -51,13 +53,18 @@ final class SecretReader {
             let (value, warning) = try answer(origin)
             if let warning { findings.warn(place, warning) }
             let environment = environment
-            secret = Secret(value) { await origin.readAgain(environment) }
+            let read = Secret(value) { await origin.readAgain(environment) }
+            if let path = origin.path(environment) { watch(read, in: path) }
+            secret = read
         } catch {
             findings.error(place, error.detail, mayPass: origin.mayAppear(environment))
         }
         known[origin] = .some(secret)
         return secret
     }
+
+    /// Notes that a secret is read from a file.
+    func watch(_ secret: Secret, in path: String) { watched.append(WatchedSecret(secret, in: path)) }
 
     private func answer(_ origin: SecretOrigin) throws(SecretOrigin.Problem) -> SecretOrigin.Answer {
         guard let program = origin.program(environment) else { return try origin.read(environment) }

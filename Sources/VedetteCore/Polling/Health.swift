@@ -21,6 +21,11 @@ public struct Health: Sendable, Hashable {
 
     public init() {}
 
+    /// Whether the last poll failed since its secrets were refused: by 401, 403 or 407.
+    public var isRefused: Bool {
+        [Failure.unauthorized, .forbidden].contains { $0.rawValue == problem?.failure }
+    }
+
     /// - Parameters:
     ///   - isUnreadable: the server sent something that cannot be read.
     ///   - fails: consecutive failures that make the source `failing`; what only a person can end needs one.

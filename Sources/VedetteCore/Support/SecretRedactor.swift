@@ -30,10 +30,10 @@ public struct SecretRedactor: Sendable {
     /// - Returns: nil when none is long enough.
     public init?(_ secrets: [Secret], credentials: Credentials? = nil) {
         if secrets.isEmpty, credentials == nil { return nil }
-        var texts = Set(secrets.map(\.value)).filter { $0.utf8.count >= SecretRedactor.minimumLength }
+        var texts = Set(secrets.flatMap(\.values)).filter { $0.utf8.count >= SecretRedactor.minimumLength }
         for text in texts { texts.formUnion(SecretRedactor.base64(text)) }
         if case .basic(let user, let password) = credentials {
-            texts.formUnion(SecretRedactor.base64("\(user):\(password.value)"))
+            for value in password.values { texts.formUnion(SecretRedactor.base64("\(user):\(value)")) }
         }
         forms = texts.filter { $0.utf8.count >= SecretRedactor.minimumLength }
             .compactMap { Form($0) }

@@ -152,7 +152,9 @@ public actor Dispatcher {
     }
 
     /// Carries out `outbox retry`: resumes a paused sink and reads its pending deliveries again, revived ones too.
-    public func retry(sink: String) async throws(JournalError) {
+    /// - Parameter onlyIfStopped: leaves a sink alone that takes messages.
+    public func retry(sink: String, onlyIfStopped: Bool = false) async throws(JournalError) {
+        guard !onlyIfStopped || stopped.names.contains(sink) else { return }
         resume(sink)
         work()
         for lane in try await dependencies.journal.pendingLanes() where lane.sink == sink && sinks.isHeld(sink) {

@@ -239,7 +239,6 @@ final class PollPipeline {
         switch result.outcome {
         case .cancelled: return
         case .failed(let failure, let detail):
-            if failure == .unauthorized { refreshSecrets(of: source) }
             transition.failed(
                 failure, detail: detail, isUnreadable: result.isUnreadable, retryAfter: result.retryAfter)
         case .opened:
@@ -396,12 +395,5 @@ final class PollPipeline {
         let interval = source.source.stream == nil ? source.source.interval : source.source.interval.ofStream
         source.wait(interval.delay(states: [:], freshFor: nil, random: dependencies.random.fraction()), dependencies)
         closed(source)
-    }
-
-    /// Reads them for the next poll; this one does not wait, since a `command:` secret may take seconds.
-    private func refreshSecrets(of source: WatchedSource) {
-        let secrets = source.source.server.secrets
-        guard !secrets.isEmpty, source.record.health.failures == 0 else { return }
-        Task { @concurrent in for secret in secrets { _ = await secret.refresh() } }
     }
 }

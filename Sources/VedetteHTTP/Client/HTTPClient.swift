@@ -130,11 +130,13 @@ public actor HTTPClient: Fetcher {
     }
 
     private func result(of request: Request) async -> Result<Response, FetchError> {
-        await Result(of: { () throws(FetchError) in try await response(to: request) })
+        await Result(of: { () throws(FetchError) in
+            try await fetch(request) { () throws(FetchError) in try await fetchOnce(request) }
+        })
     }
 
-    /// Sends a request, after those that must come before it, such as a login.
-    private func response(to request: Request) async throws(FetchError) -> Response {
+    /// Sends a request with the secrets as they are, after those that must come before it, such as a login.
+    func fetchOnce(_ request: Request) async throws(FetchError) -> Response {
         if request.cookies != .none, let session = request.session {
             markUsed(session, now: KernelClock.monotonic.milliseconds)
             if request.cookies == .journal { await loadCookies(of: session) }
@@ -176,8 +178,12 @@ public actor HTTPClient: Fetcher {
         -> Result<Response, FetchError>
     {
         defer { followed[id] = nil }
-        guard let raw = answer.take() else { return .failure(HTTPClient.cancelled) }
-        return await Result(of: { () throws(FetchError) in try await follow(hop, raw) })
+        return await Result(of: { () throws(FetchError) in
+            try await fetch(hop.request) { () throws(FetchError) in
+                guard let raw = answer.take() else { throw HTTPClient.cancelled }
+                return try await follow(hop, raw)
+            }
+        })
     }
 
     func cancelFollowed(_ id: RequestQueue.ID) { followed[id]?.cancel() }
@@ -244,8 +250,8 @@ public actor HTTPClient: Fetcher {
     static func immediateResponse(_ raw: RawResponse, _ hop: RedirectHop) -> Result<Response, FetchError>? {
         let mayRedirect = hop.request.redirects > 0 && (300..<400).contains(raw.status) && raw.status != 304
         guard !mayRedirect, raw.encoding == nil || raw.body.count <= maximumDecodedOnLoop else { return nil }
-        // A refusal may repeat the cookies of its session, which `follow` names.
-        guard raw.status < 400 || hop.session == nil else { return nil }
+        // A refusal may repeat the cookies of its session, and is followed by a request with other secrets.
+        guard raw.status < 400 || (hop.session == nil && !hop.request.hasSecrets) else { return nil }
         return Result { () throws(FetchError) in try response(raw, hop, decoded: nil) }
     }
 
@@ -271,7 +277,7 @@ public actor HTTPClient: Fetcher {
             digest: raw.digest, isUnchanged: isUnchanged, url: hop.url.text, received: raw.received,
             elapsed: .microseconds(raw.microseconds))
         (response.isFromPrivate, response.certificateExpires) = (raw.isFromPrivate, raw.certificateExpires)
-        response.records = raw.records
+        (response.records, response.secretsVersion) = (raw.records, raw.secretsVersion)
         guard hasBody else { return response }
         guard raw.memory?.complete() ?? true || raw.isBodyOptional else { throw .memory(hop.origin) }
         response.memory = raw.memory

@@ -275,6 +275,8 @@ struct RawResponse: Sendable {
     /// The server's address is private. Behind a proxy only the URL tells.
     var isFromPrivate: Bool
     var certificateExpires: Timestamp?
+    /// See `Response.secretsVersion`.
+    var secretsVersion: UInt64
     /// The share of the body; nil without one.
     var memory: MemoryShare?
     /// The records that arrive in place of a body; nil for a complete body.

@@ -18,8 +18,8 @@ extension HTTPClient {
         var task: Task<FetchError?, Never>?
         /// How many logins there were.
         var count = 0
-        /// When the server asked for a login right after one, by the clock that never jumps.
-        var refusedAt: Int64?
+        /// When the server asked for a login right after one, by the clock that never jumps, and the digest of what was sent.
+        var refused: (at: Int64, fields: UInt64)?
     }
 
     /// A login that was refused is not repeated for this long: servers lock accounts.
@@ -37,15 +37,15 @@ extension HTTPClient {
         guard await asksForLogin(response, request, form) else { return response }
         // Another request of the session may have logged in meanwhile.
         if count == logins[key]?.count {
-            guard !isPaused(key) else { return try HTTPClient.refused(response, form) }
+            guard !isPaused(key, login) else { return try HTTPClient.refused(response, form) }
             try await logIn(key, login, request)
         }
         let again = try await authenticated(request)
         guard await asksForLogin(again, request, form) else {
-            logins[key]?.refusedAt = nil
+            logins[key]?.refused = nil
             return again
         }
-        logins[key]?.refusedAt = KernelClock.monotonic.milliseconds
+        logins[key]?.refused = (KernelClock.monotonic.milliseconds, login.digest)
         return try HTTPClient.refused(again, form)
     }
 
@@ -57,12 +57,14 @@ extension HTTPClient {
             "\(form.origin) asks for a login again right after one; check the fields of 'session'")
     }
 
-    private func isPaused(_ key: LoginKey) -> Bool {
-        logins[key]?.refusedAt.map { KernelClock.monotonic.milliseconds - $0 < HTTPClient.pause } ?? false
+    /// Another password is sent at once.
+    private func isPaused(_ key: LoginKey, _ login: LoginForm) -> Bool {
+        guard let refused = logins[key]?.refused, refused.fields == login.digest else { return false }
+        return KernelClock.monotonic.milliseconds - refused.at < HTTPClient.pause
     }
 
     private func logIn(_ key: LoginKey, _ login: LoginForm, _ request: Request) async throws(FetchError) {
-        guard !isPaused(key) else {
+        guard !isPaused(key, login) else {
             throw FetchError(.unauthorized, "the login was refused; it is tried again five minutes after that")
         }
         let task = logins[key]?.task ?? Task { await self.postForm(key, login, request) }
@@ -71,6 +73,7 @@ extension HTTPClient {
     }
 
     private func postForm(_ key: LoginKey, _ login: LoginForm, _ request: Request) async -> FetchError? {
+        let sent = login.digest
         var failure: FetchError?
         do throws(FetchError) {
             let response = try await authenticated(try await formRequest(login, request))
@@ -84,9 +87,9 @@ extension HTTPClient {
         }
         var state = logins[key] ?? LoginState()
         (state.task, state.count) = (nil, state.count + 1)
-        state.refusedAt = failure?.failure == .unauthorized ? KernelClock.monotonic.milliseconds : nil
+        state.refused = failure?.failure == .unauthorized ? (KernelClock.monotonic.milliseconds, sent) : nil
         // Without a login the next request begins with one.
-        logins[key] = failure == nil || state.refusedAt != nil ? state : nil
+        logins[key] = failure == nil || state.refused != nil ? state : nil
         return failure
     }
 
@@ -142,4 +145,13 @@ extension HTTPClient {
 extension WebURL {
     /// The address without its query.
     fileprivate var place: Substring { text.prefix { $0 != "?" && $0 != "#" } }
+}
+
+extension LoginForm {
+    /// Tells whether the same was sent before. It is stored nowhere.
+    fileprivate var digest: UInt64 {
+        var digest = StableHash()
+        for field in fields { digest.add(field.value) }
+        return digest.value
+    }
 }

@@ -31,6 +31,7 @@ final class Transfer {
     /// How often the request was sent: libcurl repeats it on its own when a connection dies before the first byte.
     private var attempts = 0
     private var isFromPrivate = false
+    private var secretsVersion: UInt64 = 0
     /// Whether a private address was refused before a connection was opened.
     private(set) var refusedPrivate = false
     /// When the current interval of the low-speed check began, and the bytes received until then.
@@ -114,6 +115,7 @@ final class Transfer {
         message.clear()
         limits = hop.request.limits
         (isHead, isReply) = (hop.method == "HEAD", hop.request.lane == .deliveries)
+        secretsVersion = hop.isRepeatable ? 0 : hop.request.secrets.version
         let settings = hop.settings(cookies: cookies, isFresh: isFresh)
         let becomesPlain = hop.body == nil && hop.method == "GET"
         var isSet = true
@@ -320,7 +322,7 @@ final class Transfer {
         return RawResponse(
             status: head.status, headers: ResponseHeaders(lines: clean), setsCookies: head.setsCookies, body: [],
             digest: StableHash.of([UInt8]()), isKnown: false, isBodyOptional: false, received: 0, microseconds: 0,
-            isFromPrivate: isFromPrivate)
+            isFromPrivate: isFromPrivate, secretsVersion: secretsVersion)
     }
 
     /// Checks the deadlines that libcurl does not have, or has in whole seconds only, and the total once more, so that no
@@ -363,7 +365,7 @@ final class Transfer {
             isBodyOptional: isBodyOptional, received: count, microseconds: Int64(time),
             isFromPrivate: isFromPrivate,
             certificateExpires: hop?.request.inspectsConnection == true ? CurlCertificateDate.expiry(easy) : nil,
-            memory: isKnown ? nil : memory)
+            secretsVersion: secretsVersion, memory: isKnown ? nil : memory)
     }
 
     /// Releases the memory of the last hop.

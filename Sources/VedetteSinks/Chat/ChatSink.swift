@@ -57,28 +57,29 @@ final class ChatSink: Sink {
     }
 
     private func send(_ content: ChatContent) async -> Outcome {
+        let refresh = SecretRefresh(of: chat.secrets, services.clock)
         do throws(FetchError) {
-            if let outcome = try await prepare() { return outcome }
+            if let outcome = try await prepare(refresh) { return outcome }
             var reply = try await reply(to: content)
             if chat.needsPreparation(after: reply) {
-                if let outcome = try await prepare() { return outcome }
+                if let outcome = try await prepare(refresh) { return outcome }
                 reply = try await self.reply(to: content)
             }
-            return await outcome(chat.outcome(of: reply), reply)
+            return await outcome(chat.outcome(of: reply), reply, refresh)
         } catch {
             return ReceiverOutcome.of(error)
         }
     }
 
-    private func prepare() async throws(FetchError) -> Outcome? {
+    private func prepare(_ refresh: SecretRefresh) async throws(FetchError) -> Outcome? {
         guard let preparation = chat.preparation else { return nil }
         let reply = try await reply(to: preparation)
         guard let failure = chat.prepared(by: reply) else { return nil }
-        return await outcome(failure, reply)
+        return await outcome(failure, reply, refresh)
     }
 
-    private func outcome(_ first: Outcome, _ reply: ChatReply) async -> Outcome {
-        let outcome = await SecretRefresh.outcome(first, of: chat.secrets)
+    private func outcome(_ first: Outcome, _ reply: ChatReply, _ refresh: SecretRefresh) async -> Outcome {
+        let outcome = await refresh.outcome(first)
         // The service asks for a pause of one message and means all of them.
         if let pause = ChatSink.pause(after: outcome, reply) {
             limiter.withLock { $0.pause(for: pause, at: services.clock.now().boot) }

@@ -37,12 +37,13 @@ struct MailSink: Sink {
 
     func deliver(_ message: Message) async -> Outcome {
         guard let carrier = services.mail else { return .retry(reason: "nothing here carries mail", after: nil) }
+        let refresh = SecretRefresh(of: settings.secrets, services.clock)
         do throws(FetchError) {
             let reply = try await carrier.send(mail(for: message))
             let outcome = MailOutcome.of(reply, to: settings.recipients, secrets: settings.secrets)
-            return await SecretRefresh.outcome(outcome, of: settings.secrets)
+            return await refresh.outcome(outcome)
         } catch {
-            return await SecretRefresh.outcome(MailOutcome.of(error), of: settings.secrets)
+            return await refresh.outcome(MailOutcome.of(error))
         }
     }
 

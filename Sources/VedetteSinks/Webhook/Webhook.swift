@@ -43,6 +43,7 @@ struct WebhookSink: Sink {
     let services: SinkServices
 
     func deliver(_ message: Message) async -> Outcome {
+        let refresh = SecretRefresh(of: settings.secrets, services.clock)
         let request: Request
         do throws(MessageError) {
             request = try self.request(for: message)
@@ -53,7 +54,7 @@ struct WebhookSink: Sink {
             let response = try await services.fetcher.fetch(request)
             let outcome = ReceiverOutcome.of(
                 status: response.status, retryAfter: response.headers.retryAfter(at: services.clock.now().wall))
-            return await SecretRefresh.outcome(outcome, of: settings.secrets)
+            return await refresh.outcome(outcome)
         } catch {
             return ReceiverOutcome.of(error)
         }

@@ -35,12 +35,15 @@ struct LoginCommand: AsyncParsableCommand {
         }
         let store = CredentialStore(ProcessInfo.processInfo.environment)
         switch secret {
-        case .credential(let name): try keep(store.place(of: name)) { try store.store($0, as: name) }
+        case .credential(let name):
+            try keep(store.place(of: name)) { try store.store($0, as: name) }
+            await pollRefused()
         case .file(let path):
             try keep(FileManager.default.fileExists(atPath: path) ? .file(path) : nil) { text in
                 try CredentialStore.write(text, to: path)
                 return .file(path)
             }
+            await pollRefused()
         case .environment(let variable, let place):
             throw unstorable("\(place) reads it from the environment variable '\(variable)'")
         case .command(let place): throw unstorable("\(place) reads it from a command, whose store holds it")
@@ -55,6 +58,23 @@ struct LoginCommand: AsyncParsableCommand {
 
     private func unstorable(_ reason: String) -> Exit {
         Exit(.configuration, "the secret of \(server) cannot be stored: \(reason); write {credential: \(server)} there")
+    }
+
+    /// Lets a running watcher poll the server's sources that were refused. It reads the new secret then.
+    private func pollRefused() async {
+        guard let journal = places.journalIfKnown, await journal.watcher() != nil,
+            let configuration = UserConfiguration.loader(places, readsSecrets: false).load().configuration
+        else { return }
+        let sources = Set(configuration.sources.filter { $0.server.name == server }.map(\.name))
+        do throws(JournalError) {
+            let refused = try await journal.reader().sourceRecords()
+                .filter { sources.contains($0.name) && $0.health.isRefused }.map(\.name)
+            for source in refused { try await journal.poll(source: source, at: SystemClock().now().wall) }
+            if !refused.isEmpty { Output.diagnose("the watcher polls \(refused.joined(separator: ", ")) now") }
+        } catch {
+            Output.diagnose(
+                "failed to ask the watcher for a poll: \(error.detail); it reads the secret at the next one")
+        }
     }
 
     /// Asks for the secret and stores it.

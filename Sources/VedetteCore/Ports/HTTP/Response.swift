@@ -29,6 +29,8 @@ public struct Response: Sendable {
     public var token: Secret?
     /// The values of the session's cookies, which the server may repeat; only of a refusal (a status of 400 or more).
     public var cookies: [Secret] = []
+    /// The version of the request's secrets when it was sent: a later one may be accepted where this one was refused.
+    public var secretsVersion: UInt64 = 0
     /// The records that the server pushes, in place of a body; nil for a complete body.
     public var records: (any RecordStream)?
     /// Keeps the body's share of the memory for responses (I8) until the response is released.

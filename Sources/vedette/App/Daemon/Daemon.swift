@@ -9,7 +9,7 @@ import VedetteSystem
 /// `run` in the foreground: watches until SIGTERM or SIGINT, and reloads on SIGHUP or a changed file.
 struct Daemon {
     /// From the first change of a file to the reload: an editor writes a file in several steps.
-    private static let settling = Duration.milliseconds(200)
+    static let settling = Duration.milliseconds(200)
     /// How often systemd's watchdog hears of it, and the size of the journal is checked.
     private static let minute = Duration.seconds(60)
 
@@ -74,6 +74,7 @@ struct Daemon {
             numbers: { [app, access] in await app.numbers($0, access) },
             durations: { [app] in await app.watcher.pollDurations(of: $0) })
         await page.apply(configuration)
+        var secrets = watchSecrets(of: configuration)
         notifier.ready(Daemon.status(configuration))
         app.log.log(.notice, Daemon.status(configuration))
         for await trigger in triggers {
@@ -90,6 +91,8 @@ struct Daemon {
                     await page.apply(configuration)
                     heartbeats?.cancel()
                     heartbeats = heartbeatTicker(configuration, to: continuation)
+                    secrets.cancel()
+                    secrets = watchSecrets(of: configuration)
                 }
                 reloading = mustReload ? reload(sinks, after: pruning, to: continuation) : nil
                 if !mustReload { notifier.ready(Daemon.status(configuration)) }
@@ -138,6 +141,7 @@ struct Daemon {
         defer { stop.cancel() }
         for task in [requests, check, sharing].compactMap({ $0 }) { task.cancel() }
         heartbeats?.cancel()
+        secrets.cancel()
         beating?.cancel()
         pruning?.cancel()
         measuring?.cancel()
@@ -208,6 +212,10 @@ struct Daemon {
             ticker(JournalPruner.interval) { continuation.yield(.hourPassed) },
             ticker(Daemon.minute) { continuation.yield(.minutePassed) },
         ]
+    }
+
+    private func watchSecrets(of configuration: Configuration) -> Task<Void, Never> {
+        Task { await SecretWatch(app).run(configuration) }
     }
 
     private func heartbeatTicker(

@@ -41,8 +41,12 @@ actor HeartbeatSender {
 
     /// - Returns: why it failed; nil when the monitor took it.
     private func send(_ settings: HeartbeatSettings) async -> String? {
+        let secrets = [settings.url, settings.token].compactMap(\.self)
+        let version = secrets.version
         do throws(FetchError) {
             let status = try await fetcher.fetch(request(settings)).status
+            // For the next attempt.
+            if status == 401 || status == 403 { _ = await secrets.renewed(after: version, now: clock.now().boot) }
             return (200..<300).contains(status) ? nil : "the monitor answered \(status)"
         } catch {
             return error.detail

@@ -27,3 +27,17 @@ public indirect enum OptionValue: Sendable {
     /// `json` and `body`.
     case json(JSON)
 }
+
+extension OptionValue {
+    /// The secrets in it.
+    var secrets: [Secret] {
+        switch self {
+        case .secret(let secret): [secret]
+        case .list(let values): values.flatMap(\.secrets)
+        case .map(let pairs): pairs.flatMap(\.value.secrets)
+        case .headers(let headers):
+            headers.compactMap { if case .secret(let secret) = $0.content { secret } else { nil } }
+        case .text, .flag, .integer, .duration, .pattern, .template, .tls, .json: []
+        }
+    }
+}

@@ -11,6 +11,9 @@ public struct Options: Sendable {
         (self.values, self.stream) = (values, stream)
     }
 
+    /// The secrets among all values.
+    public var secrets: [Secret] { values.values.flatMap(\.secrets) }
+
     /// The value of an option; nil when it is not given.
     public subscript(name: String) -> OptionValue? { values[name] }
 
