@@ -75,7 +75,7 @@ public actor Replay {
     private func pass(_ start: PollSchedule.Start) async {
         let poll = pipeline.begin(start)
         var next = PollPipeline.Next.send
-        while case .send = next { next = pipeline.take(bodies.answer(to: poll.first.request), of: poll) }
+        while case .send = next { next = pipeline.handle(bodies.answer(to: poll.first.request), of: poll) }
         if case .finish = next { await pipeline.finish(poll) }
         pipeline.end(poll)
     }

@@ -209,14 +209,15 @@ public actor Watcher {
     }
 
     private func start(_ start: PollSchedule.Start) {
-        let poll = pipeline.begin(start)
-        start.source.poll = poll
-        guard start.isHealthCheck else { return send(poll) }
-        poll.goesOn(
-            in: Task {
-                await self.pipeline.checkHealth(start.source)
-                self.ended(poll)
-            })
+        guard start.isHealthCheck else {
+            let poll = pipeline.begin(start)
+            start.source.poll = poll
+            return send(poll)
+        }
+        start.source.healthCheck = Task {
+            await self.pipeline.checkHealth(start.source)
+            self.ended(start)
+        }
     }
 
     private func send(_ poll: Poll) {
@@ -227,24 +228,26 @@ public actor Watcher {
     /// Goes on with a poll: on this thread, or in a task where something must be read or committed.
     private func answered(_ number: Int, _ answer: consuming Result<Response, FetchError>) {
         guard let poll = schedule.source(number: number).poll else { return }
-        switch pipeline.take(consume answer, of: poll) {
-        case .end: ended(poll)
+        switch pipeline.handle(consume answer, of: poll) {
         case .send: send(poll)
+        case .end:
+            pipeline.end(poll)
+            ended(poll.start)
         case .finish:
-            poll.goesOn(
-                in: Task {
+            poll.noteTask(
+                Task {
                     await self.pipeline.finish(poll)
-                    self.ended(poll)
+                    self.pipeline.end(poll)
+                    self.ended(poll.start)
                 })
         }
     }
 
-    private func ended(_ poll: Poll) {
-        pipeline.end(poll)
+    private func ended(_ start: PollSchedule.Start) {
         let now = dependencies.clock.now()
-        schedule.ended(poll.start, at: now)
+        schedule.ended(start, at: now)
         dependencies.memory.trimWhenIdle()
-        while !isStopping, let waiting = schedule.startNextWaiting(at: now.boot) { start(waiting) }
+        while !isStopping, let waiting = schedule.startNextWaiting(at: now.boot) { self.start(waiting) }
         sleep.wakeUp(ifAfter: nextDeadline)
         guard schedule.isIdle else { return }
         for waiter in idleWaiters { waiter.resume() }

@@ -13,6 +13,7 @@ struct MonitoredJournalTests {
         let (journal, clock) = (FakeJournal(), ManualClock())
         let monitored = MonitoredJournal(journal, clock: clock)
         let (fetcher, sink, executor, log) = (FakeFetcher(), FakeSink(), QueueExecutor(), LogLines())
+        fetcher.callBack(on: executor)
         let dependencies = Dependencies(
             fetcher: fetcher, journal: monitored, clock: clock, random: SeededRandom(), log: log, userAgent: "",
             civil: Greenwich())

@@ -29,12 +29,13 @@ struct SharedRuleTests {
             let sources = Pair.names.joined().map { source($0, LineKind(), fails: 1, server: server) }
             let watch = WatchConfiguration(sources: sources, rules: RuleSet([rule]))
             var watchers: [Watcher] = []
+            let executor = QueueExecutor()
+            fetcher.callBack(on: executor)
             for name in ["first", "second"] {
                 let dependencies = Dependencies(
                     fetcher: fetcher, journal: journal.join(name), clock: clock,
                     random: SeededRandom(StableHash.of([name])), log: log,
                     userAgent: "", civil: Greenwich())
-                let executor = QueueExecutor()
                 let dispatcher = Dispatcher(dependencies, on: executor, sinks: ["k": FakeSink()])
                 watchers.append(Watcher(watch, dependencies, on: executor, dispatcher: dispatcher))
             }

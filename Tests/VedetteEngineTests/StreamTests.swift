@@ -246,6 +246,23 @@ struct StreamTests {
         }
     }
 
+    @Test("a server that sends a good record first and an unreadable one after eleven seconds is failing, too")
+    func unreadableLongAfterGood() async throws {
+        let world = World([Self.streaming()])
+        try await world.run {
+            try await Self.spoil(world, 4) { stream in
+                stream.push("1=a")
+                try await until { stream.isIdle }
+                for _ in 0..<11 {
+                    world.clock.advance(.seconds(1))
+                    stream.push()
+                    try await until { stream.isIdle }
+                }
+            }
+            #expect(await Self.short(world) == ["appeared 1=a", "failing "])
+        }
+    }
+
     @Test("an orderly end behind a stored record ends a failure, without one it ends none")
     func orderlyEnd() async throws {
         let world = World([Self.streaming()])

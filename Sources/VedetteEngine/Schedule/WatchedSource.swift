@@ -13,6 +13,8 @@ final class WatchedSource {
     private var wallOffset: Int64?
     /// Its poll under way.
     var poll: Poll?
+    /// Its health check under way, which occupies it like a poll.
+    var healthCheck: Task<Void, Never>?
     /// Callers that wait until its poll has ended.
     private var waiters: [CheckedContinuation<Void, Never>] = []
     var isRemoved = false
@@ -35,6 +37,8 @@ final class WatchedSource {
     var nextHealthCheck: BootTime?
     /// Its last attempt got no response, so it is polled at once when the network is back.
     var isSilent = false
+    /// How long its last connection lasted that an unreadable record ended; nil for none since one outlasted it.
+    var unreadableAge: Duration?
     /// Its poll under way reads a stream, and ends only when that does.
     var isStreaming = false
     /// When its poll under way, or waiting for a slot, was due; nil once that poll has started.
@@ -57,13 +61,16 @@ final class WatchedSource {
 
     // MARK: Its poll
 
-    var isPolled: Bool { poll != nil }
+    var isPolled: Bool { poll != nil || healthCheck != nil }
 
-    func cancelPoll() { poll?.cancel() }
+    func cancelPoll() {
+        poll?.cancel()
+        healthCheck?.cancel()
+    }
 
     /// Notes that its poll is over.
     func pollEnded() {
-        poll = nil
+        (poll, healthCheck) = (nil, nil)
         for waiter in waiters { waiter.resume() }
         waiters = []
     }

@@ -32,13 +32,13 @@ final class Poll {
     }
 
     /// Notes the request that it waits for.
-    func waits(for request: any FetchHandle) {
+    func noteRequest(_ request: any FetchHandle) {
         self.request = request
         if isCancelled { request.cancel() }
     }
 
     /// Notes the task that goes on with it.
-    func goesOn(in task: Task<Void, Never>) {
+    func noteTask(_ task: Task<Void, Never>) {
         (request, self.task) = (nil, task)
         if isCancelled { task.cancel() }
     }

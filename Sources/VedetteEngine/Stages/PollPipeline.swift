@@ -36,9 +36,9 @@ final class PollPipeline {
     }
 
     /// Sends the request of a poll.
-    /// - Parameter answered: called on the fetcher's executor after this has returned; `take` must follow.
+    /// - Parameter answered: called on the fetcher's executor after this has returned; `handle` must follow.
     func send(_ poll: Poll, answered: @escaping @Sendable (Result<Response, FetchError>) -> Void) {
-        poll.waits(for: dependencies.fetcher.start(poll.first.request, ended: answered))
+        poll.noteRequest(dependencies.fetcher.start(poll.first.request, ended: answered))
     }
 
     /// How a poll goes on after an answer.
@@ -51,11 +51,11 @@ final class PollPipeline {
         case finish
     }
 
-    /// Takes the answer to the request of a poll. What needs no reading becomes a transition at once.
-    func take(_ answer: consuming Result<Response, FetchError>, of poll: Poll) -> Next {
+    /// Handles the answer to the request of a poll. What needs no reading becomes a transition at once.
+    func handle(_ answer: consuming Result<Response, FetchError>, of poll: Poll) -> Next {
         // An answer to an earlier request says nothing of the host that the source has now.
         guard !poll.source.isRemoved, !poll.source.mustRestart else { return .end }
-        switch poll.stages.take(consume answer, to: &poll.first, poll.startedAt) {
+        switch poll.stages.interpret(consume answer, to: &poll.first, poll.startedAt) {
         case nil: return .send
         case .ended(let result)?:
             if confirmsAbsences(result, of: poll.source) {

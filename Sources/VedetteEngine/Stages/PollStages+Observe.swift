@@ -4,15 +4,17 @@ import VedetteCore
 
 /// Kinds that observe the response itself: a refusal or a 500 is a state of their item, not a failed poll.
 extension PollStages {
-    static func observed(_ result: Result<Response, FetchError>) -> FetchedSource {
+    func observed(_ result: Result<Response, FetchError>, _ request: Request) -> FetchedSource {
         // A cancelled request or a wrong configuration is no state of the server's.
         if case .failure(let error) = result, error.failure == .cancelled || error.failure == .configuration {
             return .ended(PollResult(error))
         }
-        return .observed(result)
+        return .observed(result, movedTo: (try? result.get()).flatMap { movedTo($0, from: request) })
     }
 
-    func readObserved(_ result: Result<Response, FetchError>) async throws(JournalError) -> ReadSource {
+    func readObserved(
+        _ result: Result<Response, FetchError>, _ movedTo: String?
+    ) async throws(JournalError) -> ReadSource {
         guard let kind = source.kind as? any ObservingKind else { return .ended(PollResult(.cancelled)) }
         let page = await page(of: result, with: kind)
         let stored = snapshot?.identity == source.identity ? try await storedItems() : [:]
@@ -26,7 +28,7 @@ extension PollStages {
         var items = ReadItems(
             observation: Observation(items: kind.keepingMeasures(page.items, stored: stored), mode: .list),
             stored: stored)
-        items.warnings = page.warnings
+        (items.warnings, items.movedTo) = (page.warnings, movedTo)
         (items.retryAfter, items.unanswered) = notes(of: result)
         return .items(items)
     }

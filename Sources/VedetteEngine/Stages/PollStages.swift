@@ -49,7 +49,7 @@ struct PollStages: Sendable {
         var first = firstRequest()
         let startedAt = clock.now().boot
         while true {
-            guard let fetched = take(await answer(to: first.request), to: &first, startedAt) else { continue }
+            guard let fetched = interpret(await answer(to: first.request), to: &first, startedAt) else { continue }
             return try await readAndDiff(consume fetched)
         }
     }
@@ -70,16 +70,16 @@ struct PollStages: Sendable {
         return FirstRequest(prepared.conditional(plain, on: comparableSnapshot))
     }
 
-    /// Takes the answer to the first request.
+    /// Interprets the answer to the first request. It reads no body, since it runs on the network thread.
     /// - Returns: nil when the request must be sent again, as it is now.
-    func take(
+    func interpret(
         _ answer: consuming Result<Response, FetchError>, to first: inout FirstRequest, _ startedAt: BootTime
     ) -> FetchedSource? {
-        if prepared.isObserved { return PollStages.observed(answer.mapError(redacted)) }
+        if prepared.isObserved { return observed(answer.mapError(redacted), first.request) }
         switch consume answer {
         case .failure(let error): return .ended(PollResult(redacted(error)))
         case .success(let response):
-            if first.asksForAll(after: response, prepared, of: source) || first.asksPastCaches(after: response) {
+            if first.repeatWhole(after: response, prepared, of: source) || first.repeatPastCaches(after: response) {
                 return nil
             }
             if let records = response.records {
@@ -98,7 +98,7 @@ struct PollStages: Sendable {
     }
 
     /// Where permanent redirects led, as it is stored and shown; nil for none.
-    private func movedTo(_ response: Response, from request: Request) -> String? {
+    func movedTo(_ response: Response, from request: Request) -> String? {
         guard let target = response.movedTo else { return nil }
         let address = MovedAddress.text(target, asked: request.url, configured: source.url)
         return address.map { source.server.redactor(for: response)?.redacted($0) ?? $0 }
@@ -116,7 +116,7 @@ struct PollStages: Sendable {
         await answer(to: request).mapError(redacted)
     }
 
-    /// The result for which no body needs to be read; nil for a body.
+    /// Returns the result for which no body needs to be read; nil for a body, also one that says why the server refuses.
     private func end(of response: Response, to request: Request) -> PollResult? {
         let isExpected = response.status == 304 ? !request.validators.isEmpty : request.knownDigest != nil
         if response.isUnchanged, isExpected {
@@ -124,7 +124,7 @@ struct PollStages: Sendable {
                 .unchanged(source.validators(of: response, at: clock.now().wall)), freshFor: response.headers.freshFor
             ).with(movedTo: movedTo(response, from: request))
         }
-        return failure(of: response, method: request.method)
+        return response.body.isEmpty ? failure(of: response, method: request.method) : nil
     }
 
     /// Returns the failure for a response without a usable body; nil for a body.
@@ -147,7 +147,7 @@ struct PollStages: Sendable {
     func read(_ fetched: consuming FetchedSource) async throws(JournalError) -> ReadSource {
         switch consume fetched {
         case .ended(let result): return .ended(result)
-        case .observed(let result): return try await readObserved(result)
+        case .observed(let result, let movedTo): return try await readObserved(result, movedTo)
         case .stream(let stream): return await readBriefly(stream)
         case .response(var first): return try await readPages(from: &first)
         }
@@ -187,6 +187,7 @@ struct PollStages: Sendable {
     }
 
     private func readPages(from first: inout FirstResponse) async throws(JournalError) -> ReadSource {
+        if let failed = failure(of: first.response, method: first.template.method) { return .ended(failed) }
         let isBaseline = snapshot?.identity != source.identity
         guard await reserve(body: first.response.body.count, items: 0) else {
             return .ended(PollResult(.cancelled))
@@ -229,8 +230,6 @@ struct PollStages: Sendable {
     /// - Returns: why the poll failed; nil when every page was read.
     private func readAll(_ reading: inout PageReading, from first: inout FirstResponse) async -> PollResult? {
         if let failed = await readPage(&first.response, &reading) { return failed }
-        // The next page has a share of the memory of its own.
-        first.response.memory = nil
         var last = first.response
         while case .fetch(let page) = reading.step {
             guard memory?.park() ?? true else {
@@ -263,7 +262,10 @@ struct PollStages: Sendable {
             bytes: response.takeBody(), headers: response.headers, url: response.url,
             number: reading.paginator.pages + 1, receivedAt: clock.now().wall)
         let redactor = source.server.redactor(for: response)
-        switch await PollStages.read(consume body, with: source, transformer, redactor) {
+        let page = await PollStages.read(consume body, with: source, transformer, redactor)
+        // The body is gone; the next page has a share of the memory of its own.
+        response.memory = nil
+        switch page {
         case .failure(let error): return PollResult(error)
         case .success(let page): reading.take(page)
         }

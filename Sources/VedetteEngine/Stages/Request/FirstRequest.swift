@@ -10,9 +10,9 @@ struct FirstRequest: Sendable {
 
     init(_ request: Request) { self.request = request }
 
-    /// Asks past all caches: a 304 to a request without conditions comes from a confused one.
+    /// Makes it ask past all caches: a 304 to a request without conditions comes from a confused one.
     /// - Returns: whether the request must be sent again.
-    mutating func asksPastCaches(after response: Response) -> Bool {
+    mutating func repeatPastCaches(after response: Response) -> Bool {
         guard response.status == 304, request.validators.isEmpty, !isPastCaches else { return false }
         isPastCaches = true
         request.knownDigest = nil
@@ -21,9 +21,9 @@ struct FirstRequest: Sendable {
         return true
     }
 
-    /// Asks without conditions: a page that is as before, but names another page now, says so only in the whole response.
+    /// Makes it ask without conditions: a page that is as before, but names another page now, says so only in the whole response.
     /// - Returns: whether the request must be sent again.
-    mutating func asksForAll(after response: Response, _ prepared: PreparedRequest, of source: Source) -> Bool {
+    mutating func repeatWhole(after response: Response, _ prepared: PreparedRequest, of source: Source) -> Bool {
         guard response.isUnchanged, source.hasUnknownNextPage(response), !isWhole else { return false }
         (request, isWhole, isPastCaches) = (prepared.request, true, false)
         return true

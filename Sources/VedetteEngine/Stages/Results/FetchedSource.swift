@@ -7,14 +7,12 @@ enum FetchedSource: Sendable {
     /// A body to read.
     case response(FirstResponse)
     /// What an `ObservingKind` reads: any response, or the reason why there is none.
-    case observed(Result<Response, FetchError>)
+    /// - Parameter movedTo: where permanent redirects led; nil for none.
+    case observed(Result<Response, FetchError>, movedTo: String?)
     /// Records that go on arriving.
     case stream(OpenStream)
     /// The poll ends here: unchanged, failed or cancelled.
     case ended(PollResult)
-
-    /// The records that go on arriving; nil for what ends.
-    var stream: OpenStream? { if case .stream(let stream) = self { stream } else { nil } }
 }
 
 /// The response to the first request of a poll.

@@ -28,7 +28,7 @@ struct StreamPoll {
         connection = poll.start.lane == .streams ? .open : poll.start.polled.map { .polled($0) }
         (clock, lane, memory) = (poll.stages.clock, poll.stages.lane, poll.stages.memory)
         lastGood = clock.now().boot
-        progress = ConnectionProgress(openedAt: lastGood)
+        progress = ConnectionProgress(openedAt: lastGood, unreadableAge: source.unreadableAge)
     }
 
     private var settings: StreamSettings { source.source.stream ?? StreamSettings() }
@@ -143,12 +143,15 @@ struct StreamPoll {
             if reading.rest.isEmpty { progress.hasStored = true }
             try await store(result, reading.rest.isEmpty ? progress.evidence(at: clock.now().boot) : .nothing)
             lastGood = clock.now().boot
-        } else {
+        } else if reading.failure == nil, !reading.isExpired {
             try await keepAlive()
         }
         guard !isOver else { return }
         if reading.isExpired { return try await store(PollResult(.expired), .nothing) }
-        if let failure = reading.failure { try await store(PollResult(failure), .nothing) }
+        if let failure = reading.failure {
+            source.unreadableAge = progress.age(at: clock.now().boot)
+            try await store(PollResult(failure), .nothing)
+        }
     }
 
     private func isNew(_ resume: String?) -> Bool { resume.map { $0 != source.record.snapshot?.resume } ?? false }
@@ -191,6 +194,7 @@ struct StreamPoll {
     // MARK: Ends
 
     private func store(_ result: PollResult, _ evidence: PollEvidence) async throws(JournalError) {
+        if evidence == .content { source.unreadableAge = nil }
         let isClosed =
             switch result.outcome {
             case .failed, .expired, .cancelled: true

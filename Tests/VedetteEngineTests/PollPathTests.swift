@@ -4,8 +4,8 @@ import Testing
 import VedetteCore
 @testable import VedetteEngine
 
-@Suite("Polls whose request calls back", .timeLimit(.minutes(10)))
-struct CallbackPollTests {
+@Suite("The path of a poll", .timeLimit(.minutes(10)))
+struct PollPathTests {
     @Test("a body that follows an unchanged response is read, evaluated and committed")
     func changes() async throws {
         let world = World([source("a")])
