@@ -60,6 +60,15 @@ struct SecretRedactorTests {
         #expect(try redacted("<\(text)>", secret) == "<[secret]>")
     }
 
+    @Test(
+        "a secret of several lines, such as a key in PEM, is found in JSON",
+        arguments: [
+            #"{"key":"BEGIN KEY\nMIIE+v/A\r\nEND\tKEY"}"#, #"{"key":"BEGIN KEY\u000aMIIE+v\/A\u000D\nEND\u0009KEY"}"#,
+        ])
+    func lines(text: String) throws {
+        #expect(try redacted(text, "BEGIN KEY\nMIIE+v/A\r\nEND\tKEY") == #"{"key":"[secret]"}"#)
+    }
+
     @Test("what is no secret stays, also beside escapes that are cut or unknown")
     func others() throws {
         for text in [

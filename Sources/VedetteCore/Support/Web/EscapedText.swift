@@ -82,7 +82,7 @@ enum EscapedText {
         guard start + 1 < bytes.count else { return nil }
         switch (bytes[start + 1], scalar) {
         case (UInt8(ascii: "\""), "\""), (UInt8(ascii: "\\"), "\\"), (UInt8(ascii: "/"), "/"),
-            (UInt8(ascii: "t"), "\t"),
+            (UInt8(ascii: "t"), "\t"), (UInt8(ascii: "n"), "\n"), (UInt8(ascii: "r"), "\r"),
             (UInt8(ascii: "b"), "\u{8}"), (UInt8(ascii: "f"), "\u{C}"):
             return start + 2
         case (UInt8(ascii: "u"), _):
