@@ -132,8 +132,10 @@ struct PageServerTests {
         try await serving(routes, limits: limits, healthChecks: ["/healthz"]) { port in
             // One is handled, one waits, and one asks too often.
             let others = try (0..<3).map { _ in try RawClient(port) }
-            for other in others { try other.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n") }
+            let slow = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+            try others[0].send(slow)
             for await _ in began { break }
+            for other in others[1...] { try other.send(slow) }
             func check(_ method: String) async throws -> String {
                 try await RawClient.exchange(port, "\(method) /healthz?x=1 HTTP/1.1\r\nHost: x\r\n\r\n")
             }

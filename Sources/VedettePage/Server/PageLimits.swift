@@ -25,6 +25,9 @@ public struct PageLimits: Sendable {
     public var requestBurst = 1000
     /// Requests a second that one address may go on with.
     public var requestsPerSecond = 200
+    /// Health checks that one address may make at once besides, and a second: no other request uses these up.
+    public var healthCheckBurst = 1000
+    public var healthChecksPerSecond = 200
     /// From the start of a connection, or the end of the last response, to the end of the next request.
     public var receive = Duration.seconds(15)
     /// For the handler of a request.

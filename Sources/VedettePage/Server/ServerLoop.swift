@@ -48,7 +48,6 @@ final class ServerLoop {
     private var nextDeadline: ContinuousClock.Instant?
     private var isStopping = false
     private var rate: RequestRate
-
     /// Of health checks, so that no other request uses it up.
     private var healthRate: RequestRate
 
@@ -61,7 +60,7 @@ final class ServerLoop {
         self.healthChecks = healthChecks
         acceptor = Acceptor(socket)
         rate = RequestRate(burst: limits.requestBurst, perSecond: limits.requestsPerSecond)
-        healthRate = rate
+        healthRate = RequestRate(burst: limits.healthCheckBurst, perSecond: limits.healthChecksPerSecond)
         // The limit is kept before a connection is added; should libmicrohttpd add it later, as many more fit.
         let bounds = cm_limits(
             connections: UInt32(limits.connections + limits.healthChecks + ServerLoop.maximumAccepted),
