@@ -59,8 +59,8 @@ struct SourceView: Sendable {
             """ : nil
         let remarks = status.remarks(now: render.now).map { "<li class=\"busy\">\($0)</li>" as HTML }
         let took: HTML? = durations.last.map { last -> HTML in
-            let polls = durations.count == 1 ? "poll" : counted(durations.count, "poll")
-            let line = Sparkline.svg(durations, label: "Time of the last \(polls), at most \(longest)")
+            let label = "Time of the last \(counted(durations.count, "poll")), at most \(longest)"
+            let line = Sparkline.svg(durations, label: label)
             return "<li>last poll took \(Render.duration(last)) \(line)</li>"
         }
         let every = Render.duration(status.every.inSeconds)
