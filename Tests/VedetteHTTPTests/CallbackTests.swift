@@ -18,6 +18,12 @@ private actor Caller {
         client.start(request, ended: ended)
     }
 
+    /// Whether the client has no request any more when its thread takes the job that follows `end`.
+    func isIdle(after end: @Sendable () -> Void) async -> Bool {
+        end()
+        return await Task(executorPreference: client.loop) { [client] in await client.isIdle }.value
+    }
+
     /// Returns how a request ended, which a call back on another thread would not.
     func answer(to request: Request) async -> Result<Response, FetchError> {
         await withCheckedContinuation { continuation in
@@ -26,6 +32,10 @@ private actor Caller {
             }
         }
     }
+}
+
+extension HTTPClient {
+    fileprivate var isIdle: Bool { running.isEmpty && waiting.isEmpty }
 }
 
 extension Result where Success == Response, Failure == FetchError {
@@ -54,6 +64,31 @@ struct CallbackTests {
                 response.isUnchanged && response.status == 200 && response.body.isEmpty
                     && response.headers["X-A"] == "1")
             #expect(response.isFromPrivate && response.received == 4)
+        }
+    }
+
+    @Test("I7: what is cancelled or closed ends on the client's thread, and waits for no thread of the pool")
+    func endsOnLoop() async throws {
+        let script = StreamScript()
+        let server = try WireServer { request in
+            request.target == "/stream"
+                ? script.answer("Content-Type: text/event-stream", "Connection: close") : .silence
+        }
+        defer { server.close() }
+        try await withClient { client async throws in
+            let caller = Caller(client)
+            let queued = await caller.start(.get(server.url())) { _ in }
+            _ = await server.received(1)
+            #expect(await caller.isIdle { queued.cancel() })
+            let awaited = client.start(.get(server.url())) { _ in }
+            _ = await server.received(2)
+            #expect(await caller.isIdle { awaited.cancel() })
+            script.send("data: one\n\n")
+            var request = Request(url: server.url("/stream"), lane: .streams)
+            request.stream = StreamSettings()
+            let records = try #require(try await client.fetch(request).records)
+            #expect(await caller.isIdle { records.close() })
+            script.end()
         }
     }
 

@@ -36,7 +36,7 @@ extension HTTPClient {
                     startWaiting()
                 }
             } onCancel: {
-                Task { await self.cancel(id) }
+                onLoop { $0.cancel(id) }
             }
         }
         return try result.get()
@@ -146,6 +146,12 @@ extension HTTPClient {
         }
     }
 
+    /// Runs something on the client's thread, from any thread. It waits for none of the cooperative pool, all of which may be
+    /// busy: what ends a poll may not depend on them (I7, I10).
+    nonisolated func onLoop(_ work: @escaping @Sendable (isolated HTTPClient) -> Void) {
+        Task(executorPreference: loop) { await work(self) }
+    }
+
     // MARK: One turn of the loop
 
     /// Drives all transfers as far as they can go without waiting.
@@ -242,5 +248,5 @@ struct QueuedRequest: FetchHandle {
 
     init(_ client: HTTPClient, _ id: RequestQueue.ID) { (self.client, self.id) = (client, id) }
 
-    func cancel() { Task { await client.cancel(id) } }
+    func cancel() { client.onLoop { [id] in $0.cancel(id) } }
 }

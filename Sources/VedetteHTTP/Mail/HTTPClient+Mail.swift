@@ -23,7 +23,7 @@ extension HTTPClient: MailCarrier {
                     startWaiting()
                 }
             } onCancel: {
-                Task { await self.cancel(id) }
+                onLoop { $0.cancel(id) }
             }
         }
         return try result.get()

@@ -44,7 +44,7 @@ extension HTTPClient {
                 wait(id, continuation, for: key, grant.request(for: request))
             }
         } onCancel: {
-            Task { await self.stopWaiting(id, for: key) }
+            onLoop { $0.stopWaiting(id, for: key) }
         }
         return try result.get()
     }

@@ -17,10 +17,10 @@ final class HTTPRecordStream: RecordStream {
     var retry: Duration? { buffer.retry }
 
     func next() async throws(FetchError) -> RecordBatch? {
-        try await buffer.next { Task { [client, id] in await client.goOn(id) } }
+        try await buffer.next { client.onLoop { [id] in $0.goOn(id) } }
     }
 
     func interrupt() { buffer.interrupt() }
 
-    func close() { Task { [client, id] in await client.cancel(id) } }
+    func close() { client.onLoop { [id] in $0.cancel(id) } }
 }
