@@ -108,6 +108,18 @@ struct SecretRenewalTests {
         #expect(await second.value && origin.count == 1)
     }
 
+    @Test("the wait for several has an end, and one that was read by then is enough")
+    func limited() async {
+        let origin = Origin()
+        let secrets = [origin.secret("a"), Secret("b") { nil }]
+        #expect(await !secrets.renewed(after: 0, now: Self.at(0), within: .milliseconds(1)))
+        #expect(secrets.map(\.version) == [0, 0])
+        let waiting = Task { await secrets.renewed(after: 0, now: Self.at(1), within: .seconds(3600)) }
+        await origin.begin()
+        origin.answer("new")
+        #expect(await waiting.value && origin.count == 1)
+    }
+
     @Test("of several secrets each is read, and one that changed is enough")
     func several() async {
         let secrets = [Secret("a"), Secret("b") { "c" }, Secret("d") { nil }]

@@ -3,6 +3,7 @@
 import Synchronization
 import Testing
 import VedetteCore
+import VedetteSystem
 
 @testable import VedetteHTTP
 
@@ -20,6 +21,11 @@ private final class Rotated: Sendable {
             return fresh
         }
     }
+}
+
+extension HTTPClient {
+    /// The limits on the time of the requests that run.
+    fileprivate var runningTotals: [Duration] { running.values.compactMap { $0.transfer.hop?.request.limits.total } }
 }
 
 @Suite("Secrets that a server refuses", .timeLimit(.minutes(10)))
@@ -122,6 +128,58 @@ struct RefusedSecretTests {
         }
         #expect(other.requests.map { $0.header("Authorization") } == [[], ["Bearer old"]])
         #expect(mover.requests.count == 1 && rotated.count == 0)
+    }
+
+    @Test("I7: the wait for a reading that does not end is over with the time of the request, which is refused")
+    func endlessReading() async throws {
+        let server = try WireServer(.reply("401 Unauthorized", ""))
+        defer { server.close() }
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        // As of a file whose server is away.
+        let secret = Secret("old") {
+            for await _ in ends {}
+            return "new"
+        }
+        let request = Request.get(server.url()) {
+            $0.credentials = .bearer(secret)
+            $0.limits.total = .seconds(2)
+        }
+        try await withClient { client async throws in
+            let (one, other) = (Task { try await client.status(request) }, Task { try await client.status(request) })
+            #expect(try await [one.value, other.value] == [401, 401])
+            #expect(secret.value == "old")
+            end.finish()
+            // It went on for the next request.
+            _ = await secret.renewed(after: 0, now: BootTime(milliseconds: 0))
+            #expect(secret.value == "new")
+        }
+        #expect(server.requests.count == 2)
+    }
+
+    @Test("the time until a token server refuses a secret is part of the time of the request")
+    func elapsed() async throws {
+        let rotated = Rotated()
+        let issuer = try WireServer { request in
+            guard request.body.contains("client_secret=old") else { return .silence }
+            // At least a millisecond passes.
+            let start = KernelClock.boot.milliseconds
+            while KernelClock.boot.milliseconds == start {}
+            return .reply("400 Bad", #"{"error":"invalid_client"}"#)
+        }
+        defer { issuer.close() }
+        let grant = ClientGrant(url: issuer.url(), client: "c", secret: rotated.secret(), inBody: true)
+        let request = Request.get(issuer.url()) {
+            $0.credentials = .grant(grant)
+            $0.limits.total = .seconds(30)
+        }
+        try await withClient { client async throws in
+            let waiting = Task { await client.failed(request) }
+            _ = await issuer.received(2)
+            let totals = await client.runningTotals
+            #expect(totals.count == 1 && totals.allSatisfy { $0 < .seconds(30) })
+            waiting.cancel()
+            #expect(await waiting.value?.failure == .cancelled)
+        }
     }
 
     @Test("the repetition counts against the rate of its host")

@@ -13,14 +13,15 @@ extension HTTPClient {
         _ request: Request, _ first: () async throws(FetchError) -> Response
     ) async throws(FetchError) -> Response {
         guard request.hasSecrets else { return try await first() }
-        let version = request.secrets.version
+        let (version, start) = (request.secrets.version, KernelClock.boot.milliseconds)
         let response: Response
         do throws(FetchError) {
             response = try await first()
         } catch {
             // The proxy, the server of tokens or the login form refused them.
             guard error.failure == .unauthorized,
-                let again = await repetition(of: request, refused: version, elapsed: .zero)
+                let again = await repetition(
+                    of: request, refused: version, elapsed: .milliseconds(KernelClock.boot.milliseconds - start))
             else { throw error }
             return try await fetchOnce(again)
         }
@@ -30,7 +31,7 @@ extension HTTPClient {
         return try await fetchOnce(again)
     }
 
-    /// Reads the secrets of a request again.
+    /// Reads the secrets of a request again, within what is left of its time.
     /// - Returns: the request within what is left of its time; nil where it is not sent again: its secrets are what they were,
     ///   or what it would do twice is unknown.
     private func repetition(of request: Request, refused version: UInt64, elapsed: Duration) async -> Request? {
@@ -43,8 +44,9 @@ extension HTTPClient {
             Task { @concurrent in _ = await secrets.renewed(after: version, now: now) }
             return nil
         }
-        guard await secrets.renewed(after: version, now: now), !Task.isCancelled else { return nil }
-        let waited = Duration.milliseconds(KernelClock.boot.milliseconds - start)
-        return request.within(request.limits.total - elapsed - waited)
+        let left = request.limits.total - elapsed
+        guard await secrets.renewed(after: version, now: now, within: max(left, .zero)), !Task.isCancelled
+        else { return nil }
+        return request.within(left - .milliseconds(KernelClock.boot.milliseconds - start))
     }
 }

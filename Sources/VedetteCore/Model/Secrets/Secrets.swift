@@ -14,16 +14,30 @@ extension [Secret] {
     public var version: UInt64 { reduce(0) { $0 &+ $1.version } }
 
     /// Reads all of them again after a refusal, at the same time, unless one is another one already. It may take seconds.
-    /// - Parameter version: the version that was refused.
+    /// - Parameters:
+    ///   - version: the version that was refused.
+    ///   - limit: for the wait. The reading goes on: a file of a server that is away blocks its reader for ever.
     /// - Returns: whether one of them is another one now.
-    public func renewed(after version: UInt64, now: BootTime) async -> Bool {
+    public func renewed(
+        after version: UInt64, now: BootTime, within limit: Duration = .seconds(30)
+    ) async -> Bool {
         let versions = map(\.version)
         guard versions.reduce(0, &+) == version else { return true }
-        return await withTaskGroup(of: Bool.self) { group in
+        // Whether a secret is another one now; nil for the end of the time.
+        return await withTaskGroup(of: Bool?.self) { group in
             for (secret, version) in zip(self, versions) {
                 group.addTask { await secret.renewed(after: version, now: now) }
             }
-            return await group.reduce(false) { $0 || $1 }
+            group.addTask {
+                try? await Task.sleep(for: limit)
+                return nil
+            }
+            var (unread, isAnother) = (count, false)
+            while unread > 0, let answer = await group.next(), let answer {
+                (unread, isAnother) = (unread - 1, isAnother || answer)
+            }
+            group.cancelAll()
+            return isAnother
         }
     }
 }
