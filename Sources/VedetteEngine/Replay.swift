@@ -40,7 +40,8 @@ public actor Replay {
         let commits = CommitBatcher(journal: journal, log: log)
         self.rules = RuleCoordinator(rules, dependencies, commits: commits)
         pipeline = PollPipeline(
-            dependencies, network: NetworkMonitor(), rules: self.rules, deferredWrites: DeferredWrites())
+            dependencies, network: NetworkMonitor(), rules: self.rules, commits: commits,
+            deferredWrites: DeferredWrites())
         self.source = WatchedSource(source, number: 0)
     }
 

@@ -37,7 +37,8 @@ public actor Watcher {
             limits: { dispatcher.queueBounds.limits() },
             announce: { await dispatcher.committed($0, $1) })
         rules = RuleCoordinator(watch.rules, dependencies, commits: commits)
-        pipeline = PollPipeline(dependencies, network: network, rules: rules, deferredWrites: deferredWrites)
+        pipeline = PollPipeline(
+            dependencies, network: network, rules: rules, commits: commits, deferredWrites: deferredWrites)
         share = SourceShare(configured: watch.sources, held: dependencies.journal.shares.map { _ in [] })
         schedule = PollSchedule(share.polled, rules.interests, network, dependencies.random)
     }

@@ -19,6 +19,8 @@ extension PostgresError {
         case "55P03", "57014", "40001", "40P01":
             return JournalError(
                 .busy, "\(subject) stays locked or answers too slowly (\(message)): end what holds its locks")
+        case "53200":
+            return JournalError(.busy, "\(subject) has no memory for a record (\(message)): look at the server's log")
         case "42P01", "3F000":
             return .missing(location)
         case "42P07":

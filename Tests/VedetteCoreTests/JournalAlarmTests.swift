@@ -32,6 +32,21 @@ struct JournalAlarmTests {
         #expect(alarm.reminder(at: boot(9999)) == nil)
     }
 
+    @Test("a lock is announced when nothing could be written for half a minute, since it may be that of one source")
+    func locked() {
+        let busy = JournalError(.busy, "stays locked")
+        var alarm = JournalAlarm()
+        for second in stride(from: Int64(0), to: 600, by: 20) {
+            #expect(alarm.failed(busy, at: boot(second)) == nil)
+            #expect(alarm.succeeded(at: boot(second + 1)) == nil, "another source is stored")
+        }
+        #expect(alarm.failed(busy, at: boot(700)) == nil && alarm.failed(busy, at: boot(729)) == nil)
+        #expect(alarm.reminder(at: boot(729)) == nil)
+        #expect(alarm.failed(busy, at: boot(730)) == .failing(busy))
+        #expect(alarm.failed(full, at: boot(731)) == nil && alarm.succeeded(at: boot(791)) == .recovered(full))
+        #expect(alarm.failed(full, at: boot(800)) == .failing(full), "anything else is announced at once")
+    }
+
     @Test("status tells from the journal alone that a watcher stores nothing")
     func stall() {
         func at(_ seconds: Int64) -> Timestamp { Timestamp(milliseconds: seconds * 1000) }

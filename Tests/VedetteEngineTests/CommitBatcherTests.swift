@@ -109,6 +109,46 @@ struct CommitBatcherTests {
         await batcher.finish()
     }
 
+    @Test("I12: a record that waits for the lock of its row fails alone; where all wait, most are not tried")
+    func busy() async throws {
+        let journal = FakeJournal()
+        let batcher = CommitBatcher(journal: journal, log: LogLines())
+        func written(_ names: [String]) async throws -> [Bool] {
+            await journal.hold()
+            let first = batcher.submit(PollRecord(record: nil))
+            try await until { await journal.held == 1 }
+            let tickets = names.map { batcher.submit(PollRecord(record: SourceRecord(name: $0))) }
+            await journal.release()
+            #expect(await isWritten(first))
+            var written: [Bool] = []
+            for ticket in tickets { written.append(await isWritten(ticket)) }
+            return written
+        }
+        await journal.refuse(as: .busy) { $0.record?.name == "bad" }
+        #expect(try await written(["bad", "a", "b", "bad2"]) == [false, true, true, true])
+        #expect(await journal.refusals == 2)
+        await journal.refuse(as: .busy) { $0.record != nil }
+        #expect(try await written(["a", "b", "c", "d"]) == [false, false, false, false])
+        #expect(await journal.refusals == 5)
+        await batcher.finish()
+    }
+
+    @Test("of deferred writes one that waits for a lock fails alone; where all wait, few attempts are made")
+    func deferredBusy() async throws {
+        let (journal, log) = (FakeJournal(), LogLines())
+        let batcher = CommitBatcher(journal: journal, log: log)
+        let writes = (0..<100).map { DeferredWrite(SourceRecord(name: "s\($0)")) }
+        await journal.refuse(as: .busy) { $0.record?.name == "s37" }
+        batcher.write(deferred: writes)
+        await batcher.finish()
+        #expect(await journal.records.count == 99)
+        let attempts = await journal.refusals
+        await journal.refuse(as: .busy) { _ in true }
+        batcher.write(deferred: writes)
+        await batcher.finish()
+        #expect(await journal.refusals == attempts + 3)
+    }
+
     @Test("a deferred write that the journal refuses fails alone, not those of the other sources")
     func deferredPoison() async throws {
         let (journal, log) = (FakeJournal(), LogLines())

@@ -217,6 +217,8 @@ actor FakeJournal: Journal {
     private(set) var deferred: [[String]] = []
     private(set) var failsCommits = false
     private var refusal: (@Sendable (PollRecord) -> Bool)?
+    private var refusalReason = JournalError.Reason.refused
+    private(set) var refusals = 0
     private var failsDeferred = false
     private var failsRecording = false
     private var failsLanes = false
@@ -230,7 +232,9 @@ actor FakeJournal: Journal {
         (failsCommits, failsDeferred, failsRecording, failsLanes) = (commits, deferred, recording, lanes)
     }
     /// Refuses the records for which this returns true, as for a row that no index takes.
-    func refuse(_ refusal: (@Sendable (PollRecord) -> Bool)?) { self.refusal = refusal }
+    func refuse(as reason: JournalError.Reason = .refused, _ refusal: (@Sendable (PollRecord) -> Bool)?) {
+        (self.refusal, refusalReason) = (refusal, reason)
+    }
     func hold() { isHeld = true }
     func release() {
         isHeld = false
@@ -276,7 +280,8 @@ actor FakeJournal: Journal {
         if isHeld { await withCheckedContinuation { holders.append($0) } }
         if failsCommits { throw JournalError(.full, "the disk is full") }
         if let refusal, polls.contains(where: refusal) {
-            throw JournalError(.refused, "the journal refused a record (too long)")
+            refusals += 1
+            throw JournalError(refusalReason, "the journal refused a record (too long)")
         }
         batches.append(names)
         return CommitResult(polls: polls.map(write))
@@ -314,7 +319,8 @@ actor FakeJournal: Journal {
     func write(deferred writes: [DeferredWrite]) throws(JournalError) {
         if failsDeferred { throw JournalError(.full, "the disk is full") }
         if let refusal, writes.contains(where: { refusal(PollRecord(record: $0.record, writes: $0.items)) }) {
-            throw JournalError(.refused, "the journal refused a record (too long)")
+            refusals += 1
+            throw JournalError(refusalReason, "the journal refused a record (too long)")
         }
         deferred.append(writes.map(\.record.name).sorted())
         for write in writes {

@@ -76,6 +76,32 @@ struct UnstoredPollTests {
     }
 
     @Test(
+        "I12: a source that alone cannot be stored, for a lock or for want of time, fails while the others are stored",
+        arguments: [JournalError.Reason.busy, .inputOutput])
+    func alone(_ reason: JournalError.Reason) async throws {
+        let world = World([source("a"), source("b")], meter: meter)
+        func poll(_ number: Int) async {
+            world.fetcher.serve(url("a"), "1=Ready\n2=Step \(number)")
+            world.fetcher.serve(url("b"), "1=Step \(number)")
+            _ = await world.watcher.runOnce(force: true)
+        }
+        try await world.watcher.restore()
+        await poll(0)
+        await world.journal.refuse(as: reason) { $0.record?.name == "a" && !$0.writes.isEmpty }
+        // The first may be an outage. Those after it are none, when the other source was stored in between.
+        for number in 1...8 { await poll(number) }
+        let records = await world.journal.records
+        #expect(records["a"]?.health.problem == Event.Problem(failure: "not-stored", detail: Self.detail))
+        #expect(records["a"]?.health.isFailing == true && records["b"]?.health.failures == 0)
+        #expect(await told(world).count { $0 == "failing" } == 1)
+        #expect(meter.sum(.polls, "a", "failed") == 8 && meter.sum(.polls, "b", "failed") == 0)
+        await world.journal.refuse(nil)
+        await poll(9)
+        #expect(await told(world).contains("recovered"))
+        #expect(await world.journal.records["a"]?.health.failures == 0)
+    }
+
+    @Test(
         "an item whose key is too long for an index is stored under its beginning and a digest, at each poll the same")
     func longKeys() async throws {
         let world = World([source("a")])

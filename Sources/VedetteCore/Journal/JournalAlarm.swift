@@ -15,7 +15,12 @@ public struct JournalAlarm: Sendable {
     /// A write that succeeds sooner after a failure is no recovery: on a full disk small ones may succeed in between.
     static let shortestRecovery = Duration.seconds(60)
 
+    /// A lock may be that of one row, so that one source fails: it is announced after this time in which nothing was written.
+    static let longestLock = Duration.seconds(30)
+
     private var problem: JournalError?
+    /// The first failure by a lock since the last success.
+    private var lockedAt: BootTime?
     private var lastFailure = BootTime(milliseconds: 0)
     private var nextAnnouncement = BootTime(milliseconds: 0)
 
@@ -25,6 +30,11 @@ public struct JournalAlarm: Sendable {
     /// Notes a failed write.
     public mutating func failed(_ error: JournalError, at now: BootTime) -> Announcement? {
         guard error.reason.concernsWholeJournal else { return nil }
+        if error.reason == .busy, problem == nil {
+            let start = lockedAt ?? now
+            lockedAt = start
+            guard now.duration(since: start) >= JournalAlarm.longestLock else { return nil }
+        }
         let isNew = problem == nil
         (problem, lastFailure) = (error, now)
         if isNew { nextAnnouncement = now }
@@ -33,6 +43,7 @@ public struct JournalAlarm: Sendable {
 
     /// Notes a write that succeeded.
     public mutating func succeeded(at now: BootTime) -> Announcement? {
+        lockedAt = nil
         guard let error = problem, now.duration(since: lastFailure) >= JournalAlarm.shortestRecovery else { return nil }
         problem = nil
         return .recovered(error)
@@ -52,7 +63,11 @@ extension JournalError {
 }
 
 extension JournalError.Reason {
-    /// Whether every other record would fail for the same reason.
+    /// Whether other records of the same transaction may be written without one that is at fault: a lock may be that of one row,
+    /// and a server may have no time or memory for one record.
+    public var mayConcernOneRecord: Bool { self == .busy || self == .inputOutput || !concernsWholeJournal }
+
+    /// Whether every other record would fail for the same reason, or may do so.
     public var concernsWholeJournal: Bool {
         switch self {
         case .locked, .full, .readOnly, .corrupt, .newer, .older, .missing, .denied, .busy, .unavailable, .inputOutput:

@@ -24,6 +24,7 @@ final class CommitBatcher: Sendable {
         var unwritten: [String: [StoredItem]] = [:]
         var isWriting = false
         var finishers: [CheckedContinuation<Void, Never>] = []
+        var successes = 0
 
         /// Takes the rows of a source that are not written yet. A deferred write of it is not made any more.
         mutating func takeRows(of source: String) -> [StoredItem] {
@@ -41,6 +42,9 @@ final class CommitBatcher: Sendable {
             unwritten[source] = later + rows.filter { !keys.contains($0.key) }
         }
     }
+
+    /// After so many records that failed as `.busy`, while none was written, the journal is busy for all: each waits for seconds.
+    private static let maximumBusy = 2
 
     private let journal: any Journal
     private let log: any Log
@@ -63,6 +67,9 @@ final class CommitBatcher: Sendable {
         (self.meter, ruleMeter) = (EventMeter(meter), RuleMeter(meter))
         (self.limits, self.announce) = (limits, announce)
     }
+
+    /// How often a record of a source was written. When it grows while the polls of one source fail, the journal is not away.
+    var successes: Int { state.withLock { $0.successes } }
 
     /// Takes a record for the next transaction, without waiting for it.
     func submit(_ record: PollRecord) -> CommitTicket {
@@ -131,7 +138,7 @@ final class CommitBatcher: Sendable {
             switch takeWork() {
             case .write(let batch, let deferred):
                 await commit(batch)
-                await commit(deferred)
+                await write(deferred)
             case .finish(let finishers):
                 for finisher in finishers { finisher.resume() }
                 return
@@ -152,7 +159,24 @@ final class CommitBatcher: Sendable {
     }
 
     private func commit(_ batch: [Entry]) async {
-        guard !batch.isEmpty else { return }
+        guard !batch.isEmpty, let error = await failure(of: batch) else { return }
+        // One record may be at fault: each gets a transaction of its own, so that it fails alone.
+        guard batch.count > 1, error.reason.mayConcernOneRecord else { return fail(batch, error) }
+        var (rest, busy, hasWritten) = (batch[...], 0, false)
+        while hasWritten || busy < CommitBatcher.maximumBusy, let entry = rest.popFirst() {
+            guard let error = await failure(of: [entry]) else {
+                hasWritten = true
+                continue
+            }
+            if error.reason == .busy { busy += 1 }
+            fail([entry], error)
+        }
+        if !rest.isEmpty { fail(Array(rest), error) }
+    }
+
+    /// Commits records in one transaction.
+    /// - Returns: why they are not written; nil when they are.
+    private func failure(of batch: [Entry]) async -> JournalError? {
         do throws(JournalError) {
             let result = try await journal.commit(batch.map(\.record), within: limits())
             for poll in result.polls { meter.count(poll.events) }
@@ -160,33 +184,58 @@ final class CommitBatcher: Sendable {
             for delivery in deliveries { ruleMeter.count(delivery.state, of: delivery.message.rule) }
             let pending = deliveries.filter(\.state.isPending)
             if !pending.isEmpty || !result.eviction.isEmpty { await announce(pending, result.eviction) }
+            if batch.contains(where: { $0.record.record != nil }) { state.withLock { $0.successes += 1 } }
             for (entry, committed) in zip(batch, result.polls) { entry.ticket.resolve(.success(committed)) }
-        } catch  where batch.count > 1 && (error.reason == .inputOutput || !error.reason.concernsWholeJournal) {
-            // One record may be at fault: each gets a transaction of its own, so that it fails alone.
-            for entry in batch { await commit([entry]) }
+            return nil
         } catch {
-            state.withLock { state in
-                for entry in batch { state.keep(entry.older, of: entry.record.record?.name ?? "") }
-            }
-            // The last submitted is undone first.
-            for entry in batch.reversed() { entry.ticket.resolve(.failure(error)) }
+            return error
         }
     }
 
-    private func commit(_ deferred: [DeferredWrite]) async {
-        guard !deferred.isEmpty else { return }
+    private func fail(_ batch: [Entry], _ error: JournalError) {
+        state.withLock { state in
+            for entry in batch { state.keep(entry.older, of: entry.record.record?.name ?? "") }
+        }
+        // The last submitted is undone first.
+        for entry in batch.reversed() { entry.ticket.resolve(.failure(error)) }
+    }
+
+    private func write(_ deferred: [DeferredWrite]) async {
+        guard !deferred.isEmpty, let error = await failure(of: deferred) else { return }
+        await isolate(deferred, error, error.logLevel)
+    }
+
+    /// - Returns: why they are not written; nil when they are.
+    private func failure(of deferred: [DeferredWrite]) async -> JournalError? {
         do throws(JournalError) {
             try await journal.write(deferred: deferred)
-        } catch  where deferred.count > 1 && error.reason == .refused {
-            // One of them is at fault: halves find it among thousands in a few transactions.
-            let half = deferred.count / 2
-            await commit(Array(deferred[..<half]))
-            await commit(Array(deferred[half...]))
+            state.withLock { $0.successes += 1 }
+            return nil
         } catch {
-            log.log(error.logLevel, "failed to write due times and measures: \(error.detail)")
-            state.withLock { state in
-                for write in deferred { state.keep(write.items, of: write.record.name) }
-            }
+            return error
+        }
+    }
+
+    /// Writes what failed together in parts. One of them may be at fault: halves find it among thousands in a few transactions.
+    private func isolate(_ deferred: [DeferredWrite], _ error: JournalError, _ level: LogLevel) async {
+        guard deferred.count > 1, error.reason == .refused || error.reason == .busy else {
+            return keep(deferred, error, level)
+        }
+        let half = deferred.count / 2
+        var failed: [(part: [DeferredWrite], error: JournalError)] = []
+        for part in [Array(deferred[..<half]), Array(deferred[half...])] {
+            if let error = await failure(of: part) { failed.append((part, error)) }
+        }
+        // Where neither half can be written, the journal is busy for all of them, and each attempt would wait for seconds.
+        if failed.count == 2, failed.allSatisfy({ $0.error.reason == .busy }) { return keep(deferred, error, level) }
+        // What others do not share is announced nowhere else.
+        for (part, error) in failed { await isolate(part, error, .error) }
+    }
+
+    private func keep(_ deferred: [DeferredWrite], _ error: JournalError, _ level: LogLevel) {
+        log.log(level, "failed to write due times and measures: \(error.detail)")
+        state.withLock { state in
+            for write in deferred { state.keep(write.items, of: write.record.name) }
         }
     }
 }

@@ -35,6 +35,9 @@ final class WatchedSource {
     var prepared: PreparedRequest?
     /// Its health is not checked before: the journal refused the last change.
     var nextHealthCheck: BootTime?
+    /// How often any source was written (`CommitBatcher.successes`) when its last good poll could not be; nil where that was
+    /// stored.
+    var successesWhenUnstored: Int?
     /// Its last attempt got no response, so it is polled at once when the network is back.
     var isSilent = false
     /// How long its last connection lasted that an unreadable record ended; nil for none since one outlasted it.

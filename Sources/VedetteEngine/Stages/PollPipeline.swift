@@ -9,6 +9,7 @@ final class PollPipeline {
     let dependencies: Dependencies
     private let network: NetworkMonitor
     private let rules: RuleCoordinator
+    private let commits: CommitBatcher
     let deferredWrites: DeferredWrites
     let meter: PollMeter
     var pollLog = PollLog()
@@ -17,10 +18,11 @@ final class PollPipeline {
     private static let shortInterval = Duration.seconds(60)
 
     init(
-        _ dependencies: Dependencies, network: NetworkMonitor, rules: RuleCoordinator, deferredWrites: DeferredWrites
+        _ dependencies: Dependencies, network: NetworkMonitor, rules: RuleCoordinator, commits: CommitBatcher,
+        deferredWrites: DeferredWrites
     ) {
         (self.dependencies, self.network, self.rules) = (dependencies, network, rules)
-        self.deferredWrites = deferredWrites
+        (self.commits, self.deferredWrites) = (commits, deferredWrites)
         meter = PollMeter(dependencies.meter)
     }
 
@@ -310,6 +312,7 @@ final class PollPipeline {
         let isBaseline = facts.isFirst || transition.isNewBaseline
         if !facts.isHealthCheck { log(transition, facts.id, isBaseline: isBaseline, of: source) }
         source.take(transition.record, at: facts.now)
+        if facts.isGood { source.successesWhenUnstored = nil }
         source.refreshes = []
         source.lastResult = OnceResult(transition, isBaseline: isBaseline)
     }
@@ -360,12 +363,23 @@ final class PollPipeline {
     /// Takes note of a poll whose result is not stored: it counts as failed (I12), and the snapshot stands as it was (I2).
     /// - Parameter poll: the poll's id.
     private func noteUnstored(_ error: JournalError, _ poll: String, of source: WatchedSource) async {
-        if error.reason == .refused { return await storeRefusal(error, poll, of: source) }
+        if concernsSourceAlone(error, source) { return await storeRefusal(error, poll, of: source) }
         // Of an outage a person learns once for all sources (`JournalAlarm`): it is no failure of each.
         logUnstored(error, of: source)
         meter.count(.failed, of: source)
         source.lastResult = .unwritten(error.detail)
         postpone(source)
+    }
+
+    /// Whether the journal refuses what this source read, and not what others read: where the reason may be one of both kinds,
+    /// the source fails twice in a row while records are written in between.
+    private func concernsSourceAlone(_ error: JournalError, _ source: WatchedSource) -> Bool {
+        guard error.reason.mayConcernOneRecord, error.reason.concernsWholeJournal else {
+            return error.reason == .refused
+        }
+        let successes = commits.successes
+        defer { source.successesWhenUnstored = successes }
+        return source.successesWhenUnstored.map { $0 < successes } ?? false
     }
 
     /// Commits that the journal refused what a poll read. Where it refuses that, too, the failure counts in memory, and the
