@@ -13,6 +13,8 @@ final class JournalWriter: Sendable {
         var isClosing = false
         /// When the registration was last renewed.
         var renewedAt: ContinuousClock.Instant?
+        /// The registrations of others that were expired at that time, where it was late.
+        var unrenewed: [Int64: String] = [:]
         /// The changes of rules that this watcher knows.
         var version: Int64 = 0
         var renewing: Task<Void, Never>?
@@ -98,13 +100,13 @@ final class JournalWriter: Sendable {
     }
 
     private func renew() async {
-        let (last, version) = state.withLock { ($0.renewedAt, $0.version) }
+        let (last, version, before) = state.withLock { ($0.renewedAt, $0.version, $0.unrenewed) }
         let isSteady = last.map { $0 + Lease.renewal * 2 > .now } ?? false
         do throws(JournalError) {
-            try await renewer.run { [registration] in
-                try registration.renew($0, version: version, ending: isSteady)
+            let unrenewed = try await renewer.run { [registration] in
+                try registration.renew($0, version: version, ending: isSteady, unrenewed: before)
             }
-            state.withLock { $0.renewedAt = .now }
+            state.withLock { ($0.renewedAt, $0.unrenewed) = (.now, unrenewed) }
         } catch {
             // A server that is away has ended no registration.
             if case .locked = error.reason { loss.yield(error) }

@@ -81,8 +81,14 @@ struct WatcherRegistration: Sendable, Hashable {
     ///   - ending: whether expired registrations of other watchers are deleted. A watcher that could not reach the
     ///     database itself leaves the others time to renew theirs; so does one whose renewals came late, since the
     ///     database may have answered nobody meanwhile.
+    ///   - unrenewed: what the renewal before returned. A registration that is still so after a second late renewal is deleted
+    ///     all the same: the database is slow, and answered this watcher twice and that one not once.
+    /// - Returns: the expired registrations of others, with their ends, where this renewal was late; none where it was not.
     /// - Throws: `lost`.
-    func renew(_ connection: Connection, version: Int64, ending: Bool) throws {
+    @discardableResult
+    func renew(
+        _ connection: Connection, version: Int64, ending: Bool, unrenewed: [Int64: String] = [:]
+    ) throws -> [Int64: String] {
         let renew = """
             update watcher set expires = clock_timestamp() + $2 * interval '1 ms', version = $3
               from (select number as own, expires as earlier from watcher where number = $1 for update) as before
@@ -92,10 +98,10 @@ struct WatcherRegistration: Sendable, Hashable {
         let rows = try connection.run(
             renew, [number, Int(Lease.term.wholeMilliseconds), version, Int(inTime.wholeMilliseconds)])
         guard let isInTime = try rows.first?.bool(0) else { throw WatcherRegistration.lost }
-        guard isShared else { return }
+        guard isShared else { return [:] }
         // Each watcher has these changes.
         try connection.run("delete from memory_change where changed <= (select min(version) from watcher)")
-        guard ending, isInTime else { return }
+        guard ending, isInTime else { return try endUnrenewed(connection, unrenewed) }
         // The database may answer nobody between the renewal and this.
         let expired = try connection.run(
             """
@@ -105,6 +111,26 @@ struct WatcherRegistration: Sendable, Hashable {
             """, [number, Int((Lease.term - Lease.renewal).wholeMilliseconds)]
         ).changed
         if expired > 0 { try WatcherRegistration.notify(connection) }
+        return [:]
+    }
+
+    /// Deletes the expired registrations of others that were expired with the same end before.
+    /// - Returns: those that are left.
+    private func endUnrenewed(_ connection: Connection, _ before: [Int64: String]) throws -> [Int64: String] {
+        let rows = try connection.run(
+            "select number, expires::text from watcher where expires < clock_timestamp() and number <> $1", [number])
+        var left: [Int64: String] = [:]
+        for row in rows { left[try row.int64(0)] = try row.text(1) }
+        for (other, end) in left where before[other] == end {
+            // It may have been renewed a moment ago.
+            let ended = try connection.run(
+                "delete from watcher where number = $1 and expires::text = $2", [other, end]
+            ).changed
+            guard ended > 0 else { continue }
+            left[other] = nil
+            try WatcherRegistration.notify(connection)
+        }
+        return left
     }
 
     /// Ends the registration with all leases, so that other watchers need not wait for its expiry.

@@ -110,6 +110,32 @@ struct PostgresSharesTests {
         try await second.close()
     }
 
+    @Test(
+        "while each renewal is late, an expired registration ends at the second one without a renewal of it in between")
+    func slowServer() async throws {
+        let (first, second) = (try await join("a"), try await join("b"))
+        #expect(try await shares(first).take([.source("x")]) == [.source("x")])
+        let connection = try Connection(server)
+        let (own, other) = (second.writer.registration, first.writer.registration)
+        func expire() throws {
+            try run("update watcher set expires = clock_timestamp() - interval '1 ms' where name = 'a'")
+        }
+        try expire()
+        var seen = try own.renew(connection, version: 0, ending: false)
+        #expect(Set(seen.keys) == [other.number])
+        try other.renew(connection, version: 0, ending: false)
+        #expect(try own.renew(connection, version: 0, ending: false, unrenewed: seen).isEmpty, "it is not expired")
+        try expire()
+        seen = try own.renew(connection, version: 0, ending: false, unrenewed: seen)
+        #expect(Set(seen.keys) == [other.number], "it was renewed since it was seen first")
+        #expect(try await shares(second).take([.source("x")]).isEmpty)
+        #expect(try own.renew(connection, version: 0, ending: false, unrenewed: seen).isEmpty)
+        #expect(try await shares(second).watchers().map(\.name) == ["b"])
+        #expect(try await shares(second).take([.source("x")]) == [.source("x")])
+        try await first.close()
+        try await second.close()
+    }
+
     @Test("polls, due times and outcomes of a source or sink that another watcher holds change nothing")
     func fences() async throws {
         let (first, second) = (try await join("a"), try await join("b"))
