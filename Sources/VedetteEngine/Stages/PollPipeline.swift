@@ -94,7 +94,7 @@ final class PollPipeline {
             case .evaluate(let transition)?: try await evaluate(transition, of: poll.source)
             }
         } catch {
-            await noteUnstored(error, poll.id, of: poll.source)
+            await noteUnstored(error, of: poll)
         }
     }
 
@@ -361,9 +361,9 @@ final class PollPipeline {
     // MARK: Failures
 
     /// Takes note of a poll whose result is not stored: it counts as failed (I12), and the snapshot stands as it was (I2).
-    /// - Parameter poll: the poll's id.
-    private func noteUnstored(_ error: JournalError, _ poll: String, of source: WatchedSource) async {
-        if concernsSourceAlone(error, source) { return await storeRefusal(error, poll, of: source) }
+    private func noteUnstored(_ error: JournalError, of poll: Poll) async {
+        let source = poll.source
+        if concernsSourceAlone(error, source) { return await storeRefusal(error, of: poll) }
         // Of an outage a person learns once for all sources (`JournalAlarm`): it is no failure of each.
         logUnstored(error, of: source)
         meter.count(.failed, of: source)
@@ -384,10 +384,9 @@ final class PollPipeline {
 
     /// Commits that the journal refused what a poll read. Where it refuses that, too, the failure counts in memory, and the
     /// record is written later without the event: the next refused poll makes it.
-    private func storeRefusal(_ error: JournalError, _ poll: String, of source: WatchedSource) async {
-        let result = PollResult(.failed(.notStored, detail: error.detail))
-        let reconnect = source.source.stream == nil ? nil : result.reconnect(source.source.interval)
-        let transition = makeTransition(source, result, poll, ConnectionPlan(reconnect: reconnect), [:])
+    private func storeRefusal(_ error: JournalError, of poll: Poll) async {
+        let (source, result) = (poll.source, PollResult(.failed(.notStored, detail: error.detail)))
+        let transition = makeTransition(source, result, poll.id, poll.connectionPlan(after: result), [:])
         guard case .commit(let transition, let facts) = transition else { return }
         do throws(JournalError) {
             try await commit(transition, facts, of: source)
