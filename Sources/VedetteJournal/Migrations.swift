@@ -9,11 +9,9 @@ enum Migrations {
     /// `Vdtt`: marks a database as ours.
     static let applicationID: Int32 = 0x5664_7474
 
-    static let steps: [String] = [
-        version1, version2, version3, version4, version5, version6, version7, version8, version9, version10,
-    ]
+    static let steps: [String] = [version1]
 
-    static let version1 = """
+    private static let version1 = """
         create table source (
           id integer primary key,
           name text not null unique,
@@ -25,15 +23,19 @@ enum Migrations {
           record text not null
         ) strict;
 
+        -- With row ids. Without them whole rows would be the keys of the tree: four long ones fit into a page, so the tree
+        -- would be seven levels deep, and one new item would write eight pages
+        -- (https://www.sqlite.org/withoutrowid.html, section 3). shown is a digest of the fields that are only shown.
         create table item (
           source integer not null references source (id) on delete cascade,
           key text not null,
           digest integer not null,
+          shown integer not null,
           absent_since integer,
           state_since integer not null,
           body text not null,
           primary key (source, key)
-        ) without rowid, strict;
+        ) strict;
 
         -- autoincrement: a seq is never given twice, even when every event was pruned.
         create table event (
@@ -49,7 +51,9 @@ enum Migrations {
         create index event_item on event (source, key, seq) where key is not null;
         create index event_time on event (time);
 
-        -- event_body holds an event that was never journalled; else it is null and event tells which.
+        -- event_body holds an event that was never journalled; else it is null and event tells which. chain has the remaining
+        -- fallback sinks of a message that was passed on, one a line, and is null for any other; field is the field that the
+        -- rule of the message is about; bytes is what the delivery counts against the bound of its sink's queue.
         create table delivery (
           id integer primary key autoincrement,
           message text not null unique,
@@ -66,13 +70,23 @@ enum Migrations {
           due integer not null,
           attempts integer not null,
           reason text,
-          ended_at integer
+          ended_at integer,
+          tags text not null,
+          suppressed integer not null,
+          chain text,
+          bytes integer not null,
+          field text
         ) strict;
-        create index delivery_owed on delivery (source, sink, id) where ended_at is null;
-        create index delivery_ended on delivery (ended_at) where ended_at is not null;
+        create index delivery_lane on delivery (source, sink, id) where ended_at is null;
+        create index delivery_queue on delivery (sink, id, created, bytes) where ended_at is null;
         create index delivery_dead on delivery (sink, id) where state = 'dead';
+        -- For the last and the number of the messages that each sink sent.
+        create index delivery_sent on delivery (sink, ended_at) where state = 'sent';
+        create index delivery_ended on delivery (ended_at) where ended_at is not null;
         create index delivery_event on delivery (event);
         create index delivery_rule on delivery (rule, event);
+        -- For a message whose own event is not stored, by the id of that event: see `DeliveryRow.ownEvent`.
+        create index delivery_own_event on delivery (substr(event_body, 28, 36)) where event_body is not null;
 
         -- Failed attempts, the newest of each delivery: slot is the number modulo how many are kept.
         create table attempt (
@@ -92,20 +106,12 @@ enum Migrations {
           argument text not null,
           created integer not null
         ) strict;
-        """
-
-    /// `shown`: a digest of the fields that are only shown; 0 for earlier rows, which are rewritten when they are next read.
-    static let version2 = """
-        alter table item add column shown integer not null default 0;
 
         create table cookie (
           session text primary key,
           jar text not null
         ) without rowid, strict;
-        """
 
-    /// Rule memories and silences.
-    static let version3 = """
         create table memory (
           rule text not null,
           slot text not null,
@@ -114,6 +120,7 @@ enum Migrations {
           primary key (rule, slot, name)
         ) without rowid, strict;
 
+        -- sink is the only sink of a silence, and null for all; drops tells whether what it held is not told at its end.
         create table silence (
           id integer primary key autoincrement,
           rule text,
@@ -121,27 +128,13 @@ enum Migrations {
           item text,
           until integer,
           until_state text,
-          created integer not null
+          created integer not null,
+          sink text,
+          drops integer not null
         ) strict;
 
-        alter table delivery add column tags text not null default '';
-        alter table delivery add column suppressed integer not null default 0;
-        """
-
-    /// `chain`: the remaining fallback sinks of a message that was passed on, one a line; null for any other message.
-    static let version4 = """
-        alter table delivery add column chain text;
-        """
-
-    /// `bytes`: what a delivery counts against the bound of its sink's queue. `queue_total`: pending and dead deliveries
-    /// by sink and state, kept by triggers, whichever process changes a row: to count millions of rows takes seconds.
-    static let version5 = """
-        alter table delivery add column bytes integer not null default 0;
-        update delivery set bytes = length(cast(title as blob)) + length(cast(text as blob)) + length(cast(
-            coalesce(event_body, (select body from event where seq = delivery.event), '') as blob))
-          where ended_at is null or state = 'dead';
-        create index delivery_queue on delivery (sink, id, created, bytes) where ended_at is null;
-
+        -- Pending and dead deliveries by sink and state, kept by triggers, whichever process changes a row: to count millions
+        -- of rows takes seconds.
         create table queue_total (
           sink text not null,
           state text not null,
@@ -149,10 +142,6 @@ enum Migrations {
           bytes integer not null,
           primary key (sink, state)
         ) without rowid, strict;
-        insert into queue_total
-          select sink, state, count(*), sum(bytes) from delivery where ended_at is null or state = 'dead'
-          group by sink, state;
-
         create trigger delivery_inserted after insert on delivery
           when new.ended_at is null or new.state = 'dead' begin
             insert into queue_total values (new.sink, new.state, 1, new.bytes) on conflict (sink, state)
@@ -175,46 +164,6 @@ enum Migrations {
           end;
         """
 
-    /// `sink`: the only sink of a silence; null for all. `drops`: whether what it held is not told at its end.
-    static let version6 = """
-        alter table silence add column sink text;
-        alter table silence add column drops integer not null default 0;
-        """
-
-    /// `field`: the field that the rule of the message is about.
-    static let version7 = """
-        alter table delivery add column field text;
-        """
-
-    /// For the last and the number of the messages that each sink sent.
-    static let version8 = """
-        create index delivery_sent on delivery (sink, ended_at) where state = 'sent';
-        """
-
-    /// Items in a table with row ids. Without them whole rows were the keys of the tree: four long ones fit into a page, so the
-    /// tree was seven levels deep, and one new item wrote eight pages (https://www.sqlite.org/withoutrowid.html, section 3).
-    static let version9 = """
-        create table wide (
-          source integer not null references source (id) on delete cascade,
-          key text not null,
-          digest integer not null,
-          shown integer not null default 0,
-          absent_since integer,
-          state_since integer not null,
-          body text not null,
-          primary key (source, key)
-        ) strict;
-        insert into wide select source, key, digest, shown, absent_since, state_since, body from item
-          order by source, key;
-        drop table item;
-        alter table wide rename to item;
-        """
-
-    /// For a message whose own event is not stored, by the id of that event: see `DeliveryRow.ownEvent`.
-    static let version10 = """
-        create index delivery_own_event on delivery (substr(event_body, 28, 36)) where event_body is not null;
-        """
-
     /// Upgrades a database of any earlier version in one transaction: a crash leaves it as it was, and a reader finds a new file
     /// without tables or whole, never a part of it.
     static func migrate(_ db: Database, steps: [String] = steps) throws {
@@ -232,11 +181,11 @@ enum Migrations {
         try Int.fetchOne(db, sql: "pragma user_version") ?? 0
     }
 
-    /// Accepts only a database of exactly this version.
-    static func requireCurrent(_ db: Database, _ files: JournalFiles) throws {
-        let version = try check(db, files)
+    /// Accepts only a database of exactly the known version.
+    static func requireCurrent(_ db: Database, _ files: JournalFiles, known: Int = steps.count) throws {
+        let version = try check(db, files, known: known)
         guard version > 0 else { throw JournalError.missing(files) }
-        guard version == steps.count else { throw JournalError.older(files) }
+        guard version == known else { throw JournalError.older(files) }
     }
 
     /// Refuses another program's database, and one of a later version.

@@ -8,39 +8,57 @@ import VedetteCore
 /// Texts are compared by their bytes (`collate "C"`), as SQLite and Swift do, whatever the database's language.
 enum Migrations {
     /// Each is a list of statements, since the server takes one at a time.
-    static let steps: [[String]] = [version1, version2, version3]
+    static let steps: [[String]] = [version1]
 
-    static let version1 = [
+    private static let version1: [String] = [
         // One row. Each transaction that gives numbers locks it, so that they are committed in their order: a reader that
-        // has seen a number misses none below it. `bytes` counts the texts of events and deliveries.
+        // has seen a number misses none below it. `bytes` counts the texts of events and deliveries; `changes` is the number of
+        // the last change of rules' memory, or of a source, that another watcher may have to know.
         """
         create table journal (
           one boolean primary key default true check (one),
           version integer not null,
           last_seq bigint not null default 0,
           last_delivery bigint not null default 0,
-          bytes bigint not null default 0
+          bytes bigint not null default 0,
+          changes bigint not null default 0
         ) with (fillfactor = 20)
         """,
         "insert into journal (version) values (1)",
-        // Who writes the journal. `commits` counts the transactions of this epoch.
+        "create sequence watcher_configuration",
+        // `commits` counts the transactions of this registration; `version` is the last of `journal.changes` that it knows.
+        """
+        create table watcher (
+          number bigint generated always as identity primary key,
+          name text collate "C" not null unique,
+          host text not null,
+          pid integer not null,
+          started timestamptz not null default clock_timestamp(),
+          configuration text not null,
+          configured bigint not null default nextval('watcher_configuration'),
+          is_shared boolean not null,
+          expires timestamptz not null,
+          commits bigint not null default 0,
+          version bigint not null default 0
+        ) with (fillfactor = 20)
+        """,
         """
         create table lease (
           name text collate "C" primary key,
-          epoch bigint not null,
-          host text not null,
-          pid integer not null,
-          expires timestamptz not null,
-          commits bigint not null
-        ) with (fillfactor = 20)
+          watcher bigint not null references watcher (number) on delete cascade
+        )
         """,
+        "create index lease_watcher on lease (watcher, name)",
         """
         create table source (
           name text collate "C" primary key,
           polled_at bigint,
-          record text not null
+          record text not null,
+          changed bigint not null default 0,
+          writer bigint not null default 0
         )
         """,
+        "create index source_changed on source (changed)",
         """
         create table item (
           source text collate "C" not null,
@@ -102,6 +120,11 @@ enum Migrations {
         "create index delivery_ended on delivery (ended_at) where ended_at is not null",
         "create index delivery_event on delivery (event)",
         "create index delivery_rule on delivery (rule, event)",
+        // For a message whose own event is not stored, by the id of that event: see `DeliveryRow.ownEvent`.
+        """
+        create index delivery_own_event on delivery ((substr(event_body, 28, 36)) collate "C")
+          where event_body is not null
+        """,
         // Failed attempts, the newest of each delivery: slot is the number modulo how many are kept.
         """
         create table attempt (
@@ -138,6 +161,18 @@ enum Migrations {
           primary key (rule, slot, name)
         )
         """,
+        """
+        create table memory_change (
+          rule text collate "C" not null,
+          slot text collate "C" not null,
+          name text collate "C" not null,
+          changed bigint not null,
+          writer bigint not null,
+          is_shared boolean not null,
+          primary key (rule, slot, name)
+        )
+        """,
+        "create index memory_change_changed on memory_change (changed)",
         """
         create table silence (
           id bigint generated always as identity primary key,
@@ -208,60 +243,6 @@ enum Migrations {
         """,
     ]
 
-    /// Several watchers share the journal.
-    static let version2 = [
-        // Its only row was that of one watcher, which can no longer write.
-        "drop table lease",
-        "create sequence watcher_configuration",
-        // `commits` counts the transactions of this registration; `version` is the last of `journal.changes` that it knows.
-        """
-        create table watcher (
-          number bigint generated always as identity primary key,
-          name text collate "C" not null unique,
-          host text not null,
-          pid integer not null,
-          started timestamptz not null default clock_timestamp(),
-          configuration text not null,
-          configured bigint not null default nextval('watcher_configuration'),
-          is_shared boolean not null,
-          expires timestamptz not null,
-          commits bigint not null default 0,
-          version bigint not null default 0
-        ) with (fillfactor = 20)
-        """,
-        """
-        create table lease (
-          name text collate "C" primary key,
-          watcher bigint not null references watcher (number) on delete cascade
-        )
-        """,
-        "create index lease_watcher on lease (watcher, name)",
-        // The number of the last change of rules' memory, or of a source, that another watcher may have to know.
-        "alter table journal add column changes bigint not null default 0",
-        "alter table source add column changed bigint not null default 0, add column writer bigint not null default 0",
-        "create index source_changed on source (changed)",
-        """
-        create table memory_change (
-          rule text collate "C" not null,
-          slot text collate "C" not null,
-          name text collate "C" not null,
-          changed bigint not null,
-          writer bigint not null,
-          is_shared boolean not null,
-          primary key (rule, slot, name)
-        )
-        """,
-        "create index memory_change_changed on memory_change (changed)",
-    ]
-
-    /// For a message whose own event is not stored, by the id of that event: see `DeliveryRow.ownEvent`.
-    static let version3 = [
-        """
-        create index delivery_own_event on delivery ((substr(event_body, 28, 36)) collate "C")
-          where event_body is not null
-        """
-    ]
-
     /// Upgrades the tables of any earlier version in one transaction. Several programs may do so at once: the first one
     /// does it, and the others find it done. A step may last for hours: the time of a statement is not limited.
     /// - Throws: `.newer` where a later version wrote them; `.busy` while another program upgrades them.
@@ -307,11 +288,11 @@ enum Migrations {
         try connection.run("update journal set version = -version")
     }
 
-    /// Accepts only tables of exactly this version.
-    static func requireCurrent(_ connection: Connection, _ location: String) throws {
-        let version = try check(connection, location)
+    /// Accepts only tables of exactly the known version.
+    static func requireCurrent(_ connection: Connection, _ location: String, known: Int = steps.count) throws {
+        let version = try check(connection, location, known: known)
         guard version > 0 else { throw JournalError.missing(location) }
-        guard version == steps.count else { throw JournalError.older(location) }
+        guard version == known else { throw JournalError.older(location) }
     }
 
     /// Refuses tables of a later version.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
 import Testing
 import VedetteCore
 import VedettePostgres
@@ -19,7 +18,7 @@ struct ModelTests {
     private static let seeds: [UInt64] = [1, 2, 3, 4].map { UInt64(number("VEDETTE_MODEL_SEED") ?? 0) &+ $0 }
 
     @Test(
-        "random polls, deliveries, crashes, cut logs, reloads, pruning, upgrades and commands leave both in one state",
+        "random polls, deliveries, crashes, cut logs, reloads, pruning and commands leave both in one state",
         arguments: seeds)
     func run(seed: UInt64) async throws {
         let steps = (Self.number("VEDETTE_MODEL_STEPS") ?? 2000) / Self.seeds.count
@@ -55,7 +54,7 @@ private struct Difference: Error, CustomStringConvertible {
 
 private struct Walk {
     /// Steps after which the whole state is compared.
-    static let rare: Set<String> = ["crash", "cut", "restart", "upgrade", "prune"]
+    static let rare: Set<String> = ["crash", "cut", "restart", "prune"]
 
     private static let sources = ["a", "b", "ü"]
     private static let sinks = ["chat", "mail", "hook"]
@@ -73,12 +72,6 @@ private struct Walk {
 
     init(seed: UInt64) throws {
         random = SplitMix64(seed)
-        try scratch.files.create()
-        // The file of an earlier version, without rows.
-        let queue = try DatabaseQueue(path: scratch.database)
-        let version = Int.random(in: 0...Migrations.steps.count, using: &random)
-        try queue.writeWithoutTransaction { try Migrations.migrate($0, steps: Array(Migrations.steps.prefix(version))) }
-        try queue.close()
         (journal, access) = (try scratch.open(), scratch.access)
     }
 
@@ -107,8 +100,7 @@ private struct Walk {
         case 85..<88: return try await prune()
         case 88..<92: return try await crash()
         case 92..<96: return try await cut()
-        case 96..<98: return try await restart()
-        default: return try await upgrade()
+        default: return try await restart()
         }
     }
 
@@ -354,7 +346,7 @@ private struct Walk {
         return "cookies"
     }
 
-    // MARK: Crashes, restarts, upgrades
+    // MARK: Crashes and restarts
 
     /// What a kill -9 leaves: the files as they are at this instant.
     private mutating func crash() async throws -> String {
@@ -398,41 +390,6 @@ private struct Walk {
         try await journal.close()
         if let server { journal = try await PostgresJournal.open(server) } else { journal = try scratch.open() }
         return "restart"
-    }
-
-    /// Writes the rows to a file of an earlier version, whose tables have a place for all of them, and upgrades that.
-    private mutating func upgrade() async throws -> String {
-        guard let sqlite = journal as? SQLiteJournal else { return try await restart() }
-        try sqlite.close()
-        let old = scratch.database
-        let fresh = Scratch()
-        try fresh.files.create()
-        var configuration = Configuration()
-        configuration.foreignKeysEnabled = false
-        let queue = try DatabaseQueue(path: fresh.database, configuration: configuration)
-        let version = Int.random(in: 4...Migrations.steps.count, using: &random)
-        try await queue.writeWithoutTransaction { db in
-            try Migrations.migrate(db, steps: Array(Migrations.steps.prefix(version)))
-            try db.execute(sql: "attach database ? as old", arguments: [old])
-            let tables = "select name from main.sqlite_schema where type = 'table' and name not like 'sqlite_%'"
-            for table in try String.fetchAll(db, sql: tables) {
-                let columns = try db.columns(in: table).map(\.name).joined(separator: ", ")
-                try db.execute(
-                    sql: """
-                        delete from main.\(table);
-                        insert into main.\(table) (\(columns)) select \(columns) from old.\(table)
-                        """)
-            }
-            try db.execute(
-                sql: """
-                    delete from main.sqlite_sequence;
-                    insert into main.sqlite_sequence select * from old.sqlite_sequence
-                      where name in (select name from main.sqlite_schema)
-                    """)
-        }
-        try queue.close()
-        try reopen(fresh)
-        return "upgrade"
     }
 
     // MARK: Comparison

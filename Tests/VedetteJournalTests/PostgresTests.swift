@@ -43,6 +43,26 @@ struct PostgresTests {
         #expect(try number("select version from journal") == 99)
     }
 
+    @Test(
+        "a later version keeps every row; until then its commands say what to do, and afterwards this version refuses")
+    func upgrade() async throws {
+        let journal = try await PostgresJournal.open(server)
+        _ = try await journal.commit(polls(1...3))
+        try await journal.close()
+        let connection = try Connection(server)
+        let later = Migrations.steps + [["alter table source add column note text", "update source set note = 'x'"]]
+        let older = #expect(throws: JournalError.self) {
+            try Migrations.requireCurrent(connection, "x", known: later.count)
+        }
+        #expect(older?.reason == .older && older?.detail.contains("vedette run") == true)
+        for _ in 1...2 { try Migrations.migrate(connection, "x", steps: later) }
+        try Migrations.requireCurrent(connection, "x", known: later.count)
+        #expect(try number("select count(*) from source where note = 'x'") == 1)
+        #expect(try number("select count(*) from event") == 3 && number("select last_seq from journal") == 3)
+        let refused = await #expect(throws: JournalError.self) { try await PostgresJournal.open(server) }
+        #expect(refused?.reason == .newer)
+    }
+
     @Test("the statements of an upgrade may last as long as they need, and all others are limited as before")
     func longUpgrade() async throws {
         let connection = try Connection(server)

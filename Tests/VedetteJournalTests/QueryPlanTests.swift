@@ -21,9 +21,9 @@ struct QueryPlanTests {
             insert into event (id, source, type, key, time, body)
               select 'id' || i, 'source' || (i % 64), 't', 'k' || (i % 500), i, '\(body)' from n;
             insert into delivery (message, source, sink, rule, event, title, text, priority, state, created, due,
-                attempts, ended_at, bytes)
+                attempts, ended_at, tags, suppressed, bytes)
               select 'm' || seq, source, 'sink' || (seq % 4), 'rule' || (seq % 10), seq, '', '', 'normal',
-                iif(seq > 100000, 'dead', 'pending'), 0, 0, 0, iif(seq > 100000, seq, null), 100
+                iif(seq > 100000, 'dead', 'pending'), 0, 0, 0, iif(seq > 100000, seq, null), '', 0, 100
               from event
             """)
         return journal
@@ -33,8 +33,8 @@ struct QueryPlanTests {
     func plans() async throws {
         let journal = try filled()
         let plans: [(sql: String, index: String)] = [
-            (DeliveryRows.nextLane, "delivery_owed"),
-            (DeliveryRows.pendingInLane, "delivery_owed"),
+            (DeliveryRows.nextLane, "delivery_lane"),
+            (DeliveryRows.pendingInLane, "delivery_lane"),
             (DeliveryRows.sql(.init(.only(.dead), sink: "sink1")), "delivery_dead"),
             (DeliveryRows.sql(.init(.unsent, sink: "sink1"), .dead), "delivery_dead"),
             (DeliveryRows.sql(.init(.unsent, sink: "sink1"), .pending), "delivery_queue"),
@@ -105,8 +105,9 @@ struct QueryPlanTests {
             """
             with recursive n (i) as (select 1 union all select i + 1 from n where i < 500000)
             insert into delivery (message, source, sink, rule, event, title, text, priority, state, created, due,
-                attempts, ended_at)
-              select 'e' || i, 'source1', 'sink1', 'rule1', null, '', '', 'normal', 'sent', 0, 0, 0, 1000 + i from n;
+                attempts, ended_at, tags, suppressed, bytes)
+              select 'e' || i, 'source1', 'sink1', 'rule1', null, '', '', 'normal', 'sent', 0, 0, 0, 1000 + i, '', 0, 0
+              from n;
             """)
         try first.close()
         let trace = Trace()

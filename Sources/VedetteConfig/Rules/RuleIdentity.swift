@@ -9,8 +9,7 @@ enum RuleIdentity {
     static func of(_ map: MapReader, _ name: String) -> UInt64 {
         var digest = StableHash()
         digest.add(name)
-        // Rules without a later key keep the identity that they had before it existed.
-        for key in ["when", "for", "limit"] + ["nothing", "at_least"].filter(map.has) {
+        for key in ["when", "for", "limit", "nothing", "at_least"] {
             digest.add(key)
             map.value(key)?.add(to: &digest)
         }

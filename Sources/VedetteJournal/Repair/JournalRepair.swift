@@ -9,9 +9,11 @@ import VedetteCore
 struct JournalRepair {
     private let files: JournalFiles
     private let stamp: String
+    private let steps: [String]
 
-    init(_ files: JournalFiles, at now: Timestamp) {
-        self.files = files
+    /// - Parameter steps: those of the tables that this version knows.
+    init(_ files: JournalFiles, at now: Timestamp, steps: [String] = Migrations.steps) {
+        (self.files, self.steps) = (files, steps)
         // 2026-11-22T05:13:02Z as 20261122T051302.
         stamp = String(now.rfc3339.filter { $0.isNumber || $0 == "T" }.prefix(15))
     }
@@ -56,14 +58,14 @@ struct JournalRepair {
                 let problems = try? String.fetchAll(source, sql: "pragma integrity_check(1)")
                 isSound = problems == ["ok"]
                 try copy.writeWithoutTransaction { db in
-                    try Migrations.migrate(db, steps: Array(Migrations.steps.prefix(version)))
+                    try Migrations.migrate(db, steps: Array(steps.prefix(version)))
                     try db.inTransaction {
                         var salvage = JournalSalvage(from: source, to: db)
                         try salvage.run()
                         (report.tables, report.forgottenSources) = (salvage.tables, salvage.forgottenSources)
                         return .commit
                     }
-                    try Migrations.migrate(db)
+                    try Migrations.migrate(db, steps: steps)
                     let verdict = try String.fetchOne(db, sql: "pragma quick_check(1)")
                     guard verdict == "ok" else { throw JournalError.corrupt(files, verdict ?? "no answer") }
                 }
@@ -81,7 +83,7 @@ struct JournalRepair {
         do {
             let damaged = try DatabaseQueue(
                 path: files.database, configuration: JournalStore.configuration(readonly: true))
-            let version = try damaged.read { try Migrations.check($0, files) }
+            let version = try damaged.read { try Migrations.check($0, files, known: steps.count) }
             guard version > 0 else { throw JournalError.missing(files) }
             return (damaged, version)
         } catch let error as DatabaseError where error.isUnreadable {

@@ -27,10 +27,9 @@ struct JournalSalvage {
         try copyNumbered("request")
         try copySorted("attempt", by: ["delivery", "slot"])
         try copy.execute(sql: "delete from attempt where delivery not in (select id from delivery)")
-        // Earlier versions have not all of these.
-        if try copy.tableExists("cookie") { try copySorted("cookie", by: ["session"]) }
-        if try copy.tableExists("memory") { try copySorted("memory", by: ["rule", "slot", "name"]) }
-        if try copy.tableExists("silence") { try copyNumbered("silence") }
+        try copySorted("cookie", by: ["session"])
+        try copySorted("memory", by: ["rule", "slot", "name"])
+        try copyNumbered("silence")
     }
 
     // MARK: Sources and items

@@ -7,7 +7,7 @@ import VedetteCore
 enum DeliveryRows {
     /// Moves the time at which pending deliveries were created, from which their age counts.
     static func excludeFromAge(_ pause: Duration, _ db: Database) throws {
-        let update = "update delivery indexed by delivery_owed set created = created + ? where ended_at is null"
+        let update = "update delivery indexed by delivery_lane set created = created + ? where ended_at is null"
         try db.cachedStatement(sql: update).execute(arguments: [pause.wholeMilliseconds])
     }
 

@@ -5,7 +5,7 @@ public enum AttemptRow {
     /// The columns that are decoded.
     public static let columns = "state, number, due, at, reason"
 
-    /// Reads a row of these columns; nil for one with a state of another version.
+    /// Reads a row of these columns; nil for one with a state that no delivery has.
     public static func decode(_ row: some StoredRow, of delivery: Int64) throws(UnreadableRow) -> Attempt? {
         guard let state = DeliveryState(rawValue: try row.text(0)) else { return nil }
         return Attempt(

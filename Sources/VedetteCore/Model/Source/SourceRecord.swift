@@ -13,7 +13,7 @@ public struct SourceRecord: Sendable, Hashable {
     public var due: Timestamp?
     /// The wall time before which the server wants no request (Retry-After).
     public var notBefore: Timestamp?
-    /// The digest of the URL that both times belong to; nil before the first poll and in rows of earlier versions.
+    /// The digest of the URL that both times belong to; nil before the first poll.
     public var urlDigest: UInt64?
     /// How a source with a stream is read at present; nil for a source without one, and between two connections.
     public var connection: Connection?

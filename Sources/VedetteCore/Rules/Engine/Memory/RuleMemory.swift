@@ -10,7 +10,7 @@ public struct RuleMemory: Sendable, Hashable {
     /// Why something is remembered. The raw values are in the journal.
     public enum Slot: String, Sendable, Hashable, CaseIterable {
         /// `for`: a match that waits for `due` and the next good poll.
-        case pending = "held"
+        case pending
         /// `quiet`: a match that waits for `due` on the wall clock.
         case deferred
         /// `digest`: events gathered until `due`, which is on the wall clock when it is a time of day or the end of a
@@ -36,11 +36,11 @@ public struct RuleMemory: Sendable, Hashable {
         /// `how_many`: the number of items of the source is beyond the bound.
         case counted
         /// `by`: the value of a field that the last message announced, in `lines`.
-        case announced = "told"
+        case announced
         /// `once_per`: a value for which a message was sent.
         case once
         /// `stays`, `remind` and `escalate`: a match that was released and is still true.
-        case active = "standing"
+        case active
         /// The sinks that were told a match, in `lines`, until they are told its end. `event` is the last that they
         /// were told, `times` when it ended.
         case recipients
@@ -208,7 +208,7 @@ extension RuleMemory {
             "after": isAfter ? .bool(true) : nil,
             "group": group.isEmpty ? nil : .string(group),
             "sink": sink.map(JSON.string),
-            "told": isAnnounced ? .bool(true) : nil,
+            "announced": isAnnounced ? .bool(true) : nil,
         ])
     }
 
@@ -231,6 +231,6 @@ extension RuleMemory {
         isAfter = json["after"] == .bool(true)
         group = json["group"]?.string ?? ""
         sink = json["sink"]?.string
-        isAnnounced = json["told"] == .bool(true)
+        isAnnounced = json["announced"] == .bool(true)
     }
 }
