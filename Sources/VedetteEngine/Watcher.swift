@@ -50,7 +50,7 @@ public actor Watcher {
         await dispatcher.onSinkChange { [rules] in await rules.sinkChanged($0) }
         let records = try await dependencies.journal.sourceRecords()
         // The sinks of several watchers are restored as they are taken.
-        if !share.isShared { await dispatcher.restore(records.compactMap(StoppedSink.init)) }
+        if !share.isShared { await dispatcher.restore(try await dependencies.journal.stoppedSinks()) }
         let now = dependencies.clock.now()
         newestStored = records.compactMap(\.health.lastPollAt).max()
         // Another watcher's machine may have written it.

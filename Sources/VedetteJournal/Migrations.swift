@@ -51,9 +51,10 @@ enum Migrations {
         create index event_item on event (source, key, seq) where key is not null;
         create index event_time on event (time);
 
-        -- event_body holds an event that was never journalled; else it is null and event tells which. chain has the remaining
-        -- fallback sinks of a message that was passed on, one a line, and is null for any other; field is the field that the
-        -- rule of the message is about; bytes is what the delivery counts against the bound of its sink's queue.
+        -- event_body holds an event that was never journalled, and own_event_id its id; else both are null and event tells
+        -- which. chain has the remaining fallback sinks of a message that was passed on, one a line, and is null for any other;
+        -- field is the field that the rule of the message is about; bytes is what the delivery counts against the bound of its
+        -- sink's queue.
         create table delivery (
           id integer primary key autoincrement,
           message text not null unique,
@@ -62,6 +63,7 @@ enum Migrations {
           rule text not null,
           event integer references event (seq),
           event_body text,
+          own_event_id text,
           title text not null,
           text text not null,
           priority text not null,
@@ -85,8 +87,7 @@ enum Migrations {
         create index delivery_ended on delivery (ended_at) where ended_at is not null;
         create index delivery_event on delivery (event);
         create index delivery_rule on delivery (rule, event);
-        -- For a message whose own event is not stored, by the id of that event: see `DeliveryRow.ownEvent`.
-        create index delivery_own_event on delivery (substr(event_body, 28, 36)) where event_body is not null;
+        create index delivery_own_event on delivery (own_event_id, id) where own_event_id is not null;
 
         -- Failed attempts, the newest of each delivery: slot is the number modulo how many are kept.
         create table attempt (
@@ -132,6 +133,25 @@ enum Migrations {
           sink text,
           drops integer not null
         ) strict;
+
+        -- Sinks that take no messages until a person acts. kind is paused or disabled; fingerprint is a digest of the options
+        -- that the sink had.
+        create table stopped_sink (
+          sink text primary key,
+          kind text not null,
+          reason text not null,
+          since integer not null,
+          fingerprint integer not null
+        ) without rowid, strict;
+
+        -- How late polls started lately: the 99th percentile in milliseconds, of how many polls, and when it was reported.
+        -- watcher is empty where the journal is one watcher's.
+        create table poll_lateness (
+          watcher text primary key,
+          p99 integer not null,
+          polls integer not null,
+          at integer not null
+        ) without rowid, strict;
 
         -- Pending and dead deliveries by sink and state, kept by triggers, whichever process changes a row: to count millions
         -- of rows takes seconds.

@@ -93,6 +93,7 @@ struct PollWriter {
             for key in poll.deletions { try deleteItem.execute(arguments: [source, key]) }
             for item in poll.writes { try write(item, of: source) }
         }
+        if let change = poll.sinkChange { try StoppedSinkRows.write(change, db) }
         try RuleMemoryRows.write(poll.memories, db)
         if !poll.endedSilences.isEmpty { _ = try SilenceRows.end(poll.endedSilences, db) }
         return Committed(

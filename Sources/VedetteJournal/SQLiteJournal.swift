@@ -93,6 +93,10 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
         try await store.read { try SourceRows.records($0, SourceRecordCache()) }
     }
 
+    public func stoppedSinks() async throws(JournalError) -> [StoppedSink] {
+        try await store.read { try StoppedSinkRows.all($0) }
+    }
+
     public func items(of source: String) async throws(JournalError) -> [String: StoredItem] {
         if let items = cache.withLock({ $0.items(of: source) }) { return items }
         let isLong = long.withLock { $0.contains(source) }
@@ -181,6 +185,11 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
 
     public func controlWakes() throws(JournalError) -> AsyncStream<Void> {
         try store.files.wakes(for: .requests)
+    }
+
+    public func store(_ lateness: PollLateness.Report, of watcher: String) async throws(JournalError) {
+        try await store.write { try PollLatenessRows.write(lateness, of: watcher, $0) }
+        store.files.notify(.commit)
     }
 
     public func prune(_ retention: Retention) async throws(JournalError) {

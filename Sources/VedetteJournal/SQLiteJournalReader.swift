@@ -99,6 +99,14 @@ final class SQLiteJournalReader: JournalReader {
         try await store.read { try SourceRows.items($0, of: source, from: offset, limit: limit) }
     }
 
+    func stoppedSinks() async throws(JournalError) -> [StoppedSink] {
+        try await store.read { try StoppedSinkRows.all($0) }
+    }
+
+    func lateness() async throws(JournalError) -> [String: PollLateness.Report] {
+        try await store.read { try PollLatenessRows.all($0) }
+    }
+
     func sinkCounts() async throws(JournalError) -> [SinkCount] {
         try await store.read { try QueueTotalRows.counts($0) }
     }

@@ -60,6 +60,13 @@ struct SQLitePruning: PruningSteps {
         where (time, seq) > (?, ?) and time < ? order by time, seq limit ?
         """
 
+    func deleteOutdated(_ retention: Retention) async throws(JournalError) {
+        try await store.write { db in
+            try StoppedSinkRows.delete(before: retention.sourcesBefore, except: retention.sinks, db)
+            try PollLatenessRows.delete(before: retention.sourcesBefore, db)
+        }
+    }
+
     /// - Returns: the ids of their rows.
     func abandonedSources(_ retention: Retention) async throws(JournalError) -> [Int64] {
         try await store.read { db in

@@ -85,7 +85,8 @@ enum Migrations {
         "create index event_source on event (source, seq)",
         "create index event_item on event (source, key, seq) where key is not null",
         "create index event_time on event (time, seq)",
-        // event_body holds an event that was never journalled; else it is null and event tells which.
+        // event_body holds an event that was never journalled, and own_event_id its id; else both are null and event tells
+        // which.
         """
         create table delivery (
           id bigint primary key,
@@ -95,6 +96,7 @@ enum Migrations {
           rule text collate "C" not null,
           event bigint,
           event_body text,
+          own_event_id text collate "C",
           title text not null,
           text text not null,
           priority text not null,
@@ -120,11 +122,7 @@ enum Migrations {
         "create index delivery_ended on delivery (ended_at) where ended_at is not null",
         "create index delivery_event on delivery (event)",
         "create index delivery_rule on delivery (rule, event)",
-        // For a message whose own event is not stored, by the id of that event: see `DeliveryRow.ownEvent`.
-        """
-        create index delivery_own_event on delivery ((substr(event_body, 28, 36)) collate "C")
-          where event_body is not null
-        """,
+        "create index delivery_own_event on delivery (own_event_id, id) where own_event_id is not null",
         // Failed attempts, the newest of each delivery: slot is the number modulo how many are kept.
         """
         create table attempt (
@@ -184,6 +182,27 @@ enum Migrations {
           created bigint not null,
           sink text,
           drops boolean not null
+        )
+        """,
+        // Sinks that take no messages until a person acts. kind is paused or disabled; fingerprint is a digest of the options
+        // that the sink had.
+        """
+        create table stopped_sink (
+          sink text collate "C" primary key,
+          kind text not null,
+          reason text not null,
+          since bigint not null,
+          fingerprint bigint not null
+        )
+        """,
+        // How late polls started lately: the 99th percentile in milliseconds, of how many polls, and when it was reported.
+        // watcher is empty where the journal is one watcher's.
+        """
+        create table poll_lateness (
+          watcher text collate "C" primary key,
+          p99 bigint not null,
+          polls bigint not null,
+          at bigint not null
         )
         """,
         // Pending and dead deliveries by sink and state: to count millions of rows takes seconds.

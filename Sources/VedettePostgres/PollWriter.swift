@@ -7,9 +7,10 @@ extension PostgresJournal {
     {
         guard !polls.isEmpty else { return CommitResult(polls: []) }
         return try await writer.write(.commit) { transaction in
-            let fenced = try LeaseRows.fenced(polls.compactMap(\.record?.name), transaction)
-            if let source = fenced.min() {
-                throw JournalError(.conflict, "another watcher holds '\(source)' now")
+            let leases = polls.compactMap { $0.record.map { Lease.source($0.name) } }
+            let sinks = polls.compactMap { $0.sinkChange.map { Lease.sink($0.sink) } }
+            if let fenced = try LeaseRows.fenced(Set(leases + sinks), transaction).map(\.text).min() {
+                throw JournalError(.conflict, "another watcher holds '\(fenced)' now")
             }
             try ChangeRows.requireCurrent(polls, transaction)
             var writer = try PollWriter(transaction, polls)
@@ -23,8 +24,8 @@ extension PostgresJournal {
         guard !writes.isEmpty else { return }
         try await writer.write(.commit) { transaction in
             // Of a source that another watcher holds now they are out of date.
-            let fenced = try LeaseRows.fenced(writes.map(\.record.name), transaction)
-            let records = writes.filter { !fenced.contains($0.record.name) }
+            let fenced = try LeaseRows.fenced(Set(writes.map { .source($0.record.name) }), transaction)
+            let records = writes.filter { !fenced.contains(.source($0.record.name)) }
                 .map { PollRecord(record: $0.record, writes: $0.items) }
             var writer = try PollWriter(transaction, records)
             _ = writer.write(records)
@@ -59,6 +60,7 @@ struct PollWriter {
     /// - Returns: its events with their numbers.
     private mutating func write(_ poll: PollRecord) -> [Event] {
         if let record = poll.record { write(poll, record) }
+        if let change = poll.sinkChange { StoppedSinkRows.write(change, transaction) }
         ChangeRows.write(poll, transaction)
         RuleMemoryRows.write(poll.memories, transaction)
         SilenceRows.end(poll.endedSilences, transaction)

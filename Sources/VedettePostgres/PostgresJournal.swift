@@ -71,6 +71,8 @@ public final class PostgresJournal: Journal, JournalMaintenance {
 
     public func sourceRecords() async throws(JournalError) -> [SourceRecord] { try await read(SourceRows.records) }
 
+    public func stoppedSinks() async throws(JournalError) -> [StoppedSink] { try await read(StoppedSinkRows.all) }
+
     public func items(of source: String) async throws(JournalError) -> [String: StoredItem] {
         try await read { try SourceRows.items($0, of: source) }
     }
@@ -132,6 +134,10 @@ public final class PostgresJournal: Journal, JournalMaintenance {
 
     public func controlWakes() throws(JournalError) -> AsyncStream<Void> {
         try NotificationWatch.start(worker.server, for: .requests)
+    }
+
+    public func store(_ lateness: PollLateness.Report, of watcher: String) async throws(JournalError) {
+        try await writer.write(.commit) { PollLatenessRows.write(lateness, of: watcher, $0) }
     }
 
     public func prune(_ retention: Retention) async throws(JournalError) {

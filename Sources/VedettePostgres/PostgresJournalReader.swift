@@ -75,6 +75,12 @@ struct PostgresJournalReader: JournalReader {
         try await read { try SourceRows.items($0, of: source, from: offset, limit: limit) }
     }
 
+    func stoppedSinks() async throws(JournalError) -> [StoppedSink] { try await read(StoppedSinkRows.all) }
+
+    func lateness() async throws(JournalError) -> [String: PollLateness.Report] {
+        try await read(PollLatenessRows.all)
+    }
+
     func sinkCounts() async throws(JournalError) -> [SinkCount] { try await read(QueueTotalRows.counts) }
 
     func activity(of sinks: [String], since start: Timestamp) async throws(JournalError) -> [SinkActivity] {

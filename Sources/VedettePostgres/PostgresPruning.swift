@@ -70,6 +70,13 @@ struct PostgresPruning: PruningSteps {
         for row in rows { transaction.count(bytes: -(try row.int64(0))) }
     }
 
+    func deleteOutdated(_ retention: Retention) async throws(JournalError) {
+        try await writer.write(nil) { transaction in
+            StoppedSinkRows.delete(before: retention.sourcesBefore, except: retention.sinks, transaction)
+            PollLatenessRows.delete(before: retention.sourcesBefore, transaction)
+        }
+    }
+
     func abandonedSources(_ retention: Retention) async throws(JournalError) -> [String] {
         let abandoned = "select name from source where coalesce(polled_at, 0) < $1"
         return try await readers.run { connection in

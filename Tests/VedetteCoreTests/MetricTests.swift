@@ -45,22 +45,6 @@ struct MetricTests {
         #expect(lateness.report(at: moment(9000)) == nil)
     }
 
-    @Test("the journal keeps the lateness of polls as a record of its own for each watcher, also as JSON")
-    func record() throws {
-        let report = PollLateness.Report(p99: 0.025, polls: 1234, at: Timestamp(milliseconds: 99_000))
-        for watcher in ["", "db1", "a/b"] {
-            let record = report.record(of: watcher)
-            #expect(PollLateness.Report(record) == report)
-            #expect(PollLateness.Report.watcher(ofRecord: record.name) == watcher)
-            let stored = SourceRecord(name: record.name, json: try JSON(parsing: record.bytes))
-            #expect(PollLateness.Report(stored) == report)
-            #expect(StoppedSink(stored) == nil)
-        }
-        var source = report.record(of: "")
-        source.name = "lateness"
-        #expect(PollLateness.Report(source) == nil)
-    }
-
     @Test("metrics have names of their own in Prometheus' form, and buckets that ascend")
     func catalogue() {
         let all = Metric.ofWatcher

@@ -207,6 +207,7 @@ struct RunningAnswer: FetchHandle {
 /// A journal in memory; it refuses what no journal may be asked for.
 actor FakeJournal: Journal {
     private(set) var records: [String: SourceRecord] = [:]
+    private(set) var stopped: [String: StoppedSink] = [:]
     private var stored: [String: [String: StoredItem]] = [:]
     private(set) var events: [Event] = []
     private var eventIDs = Set<Identifier>()
@@ -256,6 +257,7 @@ actor FakeJournal: Journal {
     func reason(_ id: Int64) -> String? { deliveries[id]?.delivery.reason }
 
     func sourceRecords() -> [SourceRecord] { Array(records.values) }
+    func stoppedSinks() -> [StoppedSink] { Array(stopped.values) }
     /// Pruned.
     func forget(_ source: String) { records[source] = nil }
     func items(of source: String) async -> [String: StoredItem] {
@@ -288,6 +290,11 @@ actor FakeJournal: Journal {
     }
 
     private func write(_ poll: PollRecord) -> Committed {
+        switch poll.sinkChange {
+        case .stopped(let stop): stopped[stop.sink] = stop
+        case .resumed(let sink): stopped[sink] = nil
+        case nil: break
+        }
         for (key, memory) in poll.memories { memories[key] = memory }
         quiet.removeAll { poll.endedSilences.contains($0.id) }
         let name = poll.record?.name ?? ""

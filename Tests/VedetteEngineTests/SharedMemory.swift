@@ -67,6 +67,7 @@ struct SharedPart: Journal, JournalShares {
     var shares: (any JournalShares)? { self }
 
     func sourceRecords() -> [SourceRecord] { journal.memory.sourceRecords() }
+    func stoppedSinks() -> [StoppedSink] { journal.memory.stoppedSinks() }
     func items(of source: String) -> [String: StoredItem] { journal.memory.items(of: source) }
     func lastOfWatcher(_ kind: Event.Kind, or other: Event.Kind) -> Event? {
         journal.memory.lastOfWatcher(kind, or: other)
@@ -87,8 +88,10 @@ struct SharedPart: Journal, JournalShares {
     func commit(_ polls: [PollRecord], within limits: EvictionLimits) throws(JournalError) -> CommitResult {
         try journal.state.withLock { state throws(JournalError) in
             for poll in polls {
-                guard let name = poll.record?.name, state.leases[.source(name)] != writer else { continue }
-                throw JournalError(.conflict, "another watcher holds '\(name)' now")
+                let leases = [poll.record.map { Lease.source($0.name) }, poll.sinkChange.map { Lease.sink($0.sink) }]
+                for case let lease? in leases where state.leases[lease] != writer {
+                    throw JournalError(.conflict, "another watcher holds \(lease) now")
+                }
             }
             if polls.contains(where: { isOutdated($0, state) }) {
                 state.conflicts += 1

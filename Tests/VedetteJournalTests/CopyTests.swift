@@ -77,6 +77,9 @@ struct CopyTests {
         let retried = Attempt(delivery: 3, state: .retry, attempts: 1, due: stamp(50), at: stamp(10), reason: "503")
         _ = try await journal.record([dead, sent, retried])
         await journal.keep(Array(#"[{"é":1}]"#.utf8), of: "lab")
+        let stop = StoppedSink(sink: hard, kind: .disabled, reason: hard, since: stamp(1), fingerprint: .max)
+        _ = try await journal.commit([PollRecord(record: nil, sinkChange: .stopped(stop))])
+        try await journal.store(PollLateness.Report(p99: 0.025, polls: 9, at: stamp(1)), of: "")
         let access = place.access
         _ = try await access.add(Silence(rule: "ready", sink: "hook", drops: true, created: stamp(2)))
         let ended = try await access.add(Silence(source: "lab", created: stamp(2)))
@@ -142,6 +145,8 @@ struct CopyTests {
         #expect(try await before.items(of: fullRecord().name) == after.items(of: fullRecord().name))
         #expect(try await before.sourceRecords() == after.sourceRecords())
         #expect(try await before.sinkCounts() == after.sinkCounts())
+        #expect(try await before.stoppedSinks() == after.stoppedSinks())
+        #expect(try await before.lateness() == after.lateness())
         #expect(try await before.silences() == after.silences())
         #expect(try await before.ruleMemories() == after.ruleMemories())
         #expect(try await after.damages() == [])

@@ -160,6 +160,12 @@ private struct Walk {
             let memory = RuleMemory(key: key, identity: random.next(), since: stamp(now))
             poll.memories.updateValue(chance(70) ? memory : nil, forKey: key)
         }
+        if chance(10) {
+            let (sink, kind) = (pick(Self.sinks), pick([Event.Kind.paused, .disabled]))
+            let stop = StoppedSink(
+                sink: sink, kind: kind, reason: "\(kind)", since: stamp(now), fingerprint: random.next())
+            poll.sinkChange = chance(60) ? .stopped(stop) : .resumed(sink)
+        }
         return poll
     }
 
@@ -195,6 +201,10 @@ private struct Walk {
         let write = DeferredWrite(record, items: [item("1", digest: random.next())])
         try await journal.write(deferred: [write])
         try memory.write(deferred: [write])
+        let report = PollLateness.Report(p99: pick([0.005, 0.1, 2.5]), polls: 9, at: stamp(now))
+        let watcher = pick(["", "ü"])
+        try await journal.store(report, of: watcher)
+        memory.store(report, of: watcher)
         return "touch"
     }
 
@@ -264,7 +274,8 @@ private struct Walk {
     private mutating func prune() async throws -> String {
         var retention = Retention(
             eventsBefore: stamp(now - Int64.random(in: 0...8000, using: &random)),
-            sources: Set(Self.sources.filter { _ in chance(80) }), sourcesBefore: stamp(now - 3000))
+            sources: Set(Self.sources.filter { _ in chance(80) }), sinks: Set(Self.sinks.filter { _ in chance(80) }),
+            sourcesBefore: stamp(now - 3000))
         retention.endedDeliveries = pick([20, 200, 500_000])
         try await journal.prune(retention)
         memory.prune(retention)
@@ -410,6 +421,8 @@ private struct Walk {
             try same("\(what) after \(step)", value, expected)
         }
         try check("source records", try await reader.sourceRecords(), memory.sourceRecords())
+        try check("stopped sinks", try await reader.stoppedSinks(), memory.stoppedSinks())
+        try check("lateness", try await reader.lateness(), memory.lateness())
         for source in Self.sources {
             let items = try await journal.items(of: source).values.sorted { $0.key < $1.key }
             try check("items of \(source)", items, memory.items(of: source).values.sorted { $0.key < $1.key })

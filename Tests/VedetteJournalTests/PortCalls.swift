@@ -11,10 +11,14 @@ func exerciseEngine(_ journal: any Journal) async throws {
         [cause], [delivery(1, of: cause), delivery(2, of: event(9, kind: .test))]
     )
     record.endedSilences = [1]
+    let stop = StoppedSink(sink: "sink9", kind: .paused, reason: "401", since: stamp(0), fingerprint: 1)
+    record.sinkChange = .stopped(stop)
     let memory = RuleMemory(key: .init(rule: "r", slot: .pending, name: "n"), identity: 1, since: stamp(0))
     record.memories = [memory.key: memory, .init(rule: "r", slot: .once, name: "n"): nil]
     _ = try await journal.commit([record])
     try await journal.write(deferred: [DeferredWrite(SourceRecord(name: "source1"))])
+    _ = try await journal.commit([PollRecord(record: nil, sinkChange: .resumed("sink9"))])
+    _ = try await journal.stoppedSinks()
     _ = try await journal.sourceRecords()
     _ = try await journal.items(of: "source1")
     _ = try await journal.lastOfWatcher(.offline, or: .online)
@@ -43,6 +47,7 @@ func exerciseMaintenance(
     _ = await journal.cookies(of: "x")
     await journal.keep([1], of: "x")
     _ = try await journal.size()
+    try await journal.store(PollLateness.Report(p99: 1, polls: 1, at: stamp(0)), of: "")
     try await journal.prune(
         Retention(eventsBefore: time, sources: [], sourcesBefore: stamp(0)))
 }
@@ -73,6 +78,8 @@ func exerciseReader(_ reader: any JournalReader, since time: Timestamp) async th
     _ = try await reader.attempts(of: 1)
     _ = try await reader.sourceRecord(of: "source1")
     _ = try await reader.sinkCounts()
+    _ = try await reader.stoppedSinks()
+    _ = try await reader.lateness()
     _ = try await reader.activity(of: ["sink1"], since: stamp(0))
     _ = try await reader.ruleCount(of: "rule1")
     _ = try await reader.lastSeq()

@@ -94,9 +94,9 @@ struct PostgresPlanTests {
         let body = String(decoding: event(1).json.bytes, as: UTF8.self)
         try connection.run(
             """
-            insert into delivery (id, message, source, sink, rule, event_body, title, text, priority, state, created, due,
-                attempts, ended_at, tags, suppressed, bytes)
-              select i, 'm' || i, 's', 'k', 'r', replace($1, '0199-1', lpad(i::text, 36, '0')), '', '', 'normal',
+            insert into delivery (id, message, source, sink, rule, event_body, own_event_id, title, text, priority, state,
+                created, due, attempts, ended_at, tags, suppressed, bytes)
+              select i, 'm' || i, 's', 'k', 'r', $1, lpad(i::text, 36, '0'), '', '', 'normal',
                 'sent', 0, 0, 0, i, '', 0, 0
               from generate_series(1, 20000) i
             """, [body])

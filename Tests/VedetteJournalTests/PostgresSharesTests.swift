@@ -160,6 +160,26 @@ struct PostgresSharesTests {
         try await second.close()
     }
 
+    @Test("that a sink stopped or takes messages again is stored by the watcher that holds it alone")
+    func stoppedSink() async throws {
+        let (first, second) = (try await join("a"), try await join("b"))
+        _ = try await shares(first).take([.sink("desk")])
+        let stop = StoppedSink(sink: "desk", kind: .paused, reason: "401", since: stamp(1), fingerprint: 7)
+        let stopped = PollRecord(record: nil, events: [event(1)], sinkChange: .stopped(stop))
+        let refused = await #expect(throws: JournalError.self) { _ = try await second.commit([stopped]) }
+        #expect(refused?.reason == .conflict)
+        #expect(try await first.stoppedSinks().isEmpty)
+        _ = try await first.commit([stopped])
+        let resumed = PollRecord(record: nil, sinkChange: .resumed("desk"))
+        let kept = await #expect(throws: JournalError.self) { _ = try await second.commit([resumed]) }
+        #expect(kept?.reason == .conflict)
+        #expect(try await second.stoppedSinks() == [stop])
+        _ = try await first.commit([resumed])
+        #expect(try await second.stoppedSinks().isEmpty)
+        try await first.close()
+        try await second.close()
+    }
+
     @Test("each watcher stores how late its own polls start, and status reads all of them")
     func lateness() async throws {
         let (first, second) = (try await join("a"), try await join("b"))
@@ -167,7 +187,7 @@ struct PostgresSharesTests {
         let now = started.advanced(by: .seconds(60))
         for (journal, p99) in [(first, 0.025), (second, 2.5)] {
             let report = PollLateness.Report(p99: p99, polls: 7, at: now)
-            try await journal.write(deferred: [DeferredWrite(report.record(of: try shares(journal).name))])
+            try await journal.store(report, of: try shares(journal).name)
         }
         let access = PostgresJournalAccess(server)
         let none = ConfigurationFacts(sources: [], sinks: [], rules: [], editedAt: now)

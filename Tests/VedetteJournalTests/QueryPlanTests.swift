@@ -96,6 +96,7 @@ struct QueryPlanTests {
     /// Tables of a few rows, and an argument that is a list: they are read whole.
     private static let small = [
         "json_each", "source", "memory", "silence", "request", "cookie", "queue_total", "sqlite_sequence",
+        "stopped_sink", "poll_lateness",
     ]
 
     @Test("no statement of the ports reads a large table whole, with 500,000 ended deliveries")

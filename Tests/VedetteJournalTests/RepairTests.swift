@@ -33,6 +33,9 @@ struct RepairTests {
         rules.memories = [memory.key: memory]
         _ = try await journal.commit([rules])
         await journal.keep(Array("[1]".utf8), of: "lab")
+        let stop = StoppedSink(sink: "hook", kind: .paused, reason: "401", since: stamp(1), fingerprint: 1)
+        _ = try await journal.commit([PollRecord(record: nil, sinkChange: .stopped(stop))])
+        try await journal.store(PollLateness.Report(p99: 1, polls: 1, at: stamp(1)), of: "")
         _ = try await scratch.access.add(Silence(rule: "ready", created: stamp(1)))
         try journal.close()
     }
@@ -58,11 +61,14 @@ struct RepairTests {
         var deliveries: [DeliveryStatus]
         var items: [String: [String: StoredItem]] = [:]
         var records: [SourceRecord]
+        var stoppedSinks: [StoppedSink]
+        var lateness: [String: PollLateness.Report]
 
         init(_ reader: any JournalReader) async throws {
             events = try await reader.events(limit: 999)
             deliveries = try await reader.deliveries(limit: 999)
             records = try await reader.sourceRecords()
+            (stoppedSinks, lateness) = (try await reader.stoppedSinks(), try await reader.lateness())
             for source in RepairTests.sources { items[source] = try await reader.items(of: source) }
         }
     }

@@ -101,6 +101,8 @@ final class ReplaceableJournal: JournalAccess {
         func items(of source: String, from offset: Int, limit: Int) -> [StoredItem] {
             journal.items(of: source, from: offset, limit: limit)
         }
+        func stoppedSinks() -> [StoppedSink] { journal.stoppedSinks() }
+        func lateness() -> [String: PollLateness.Report] { journal.lateness() }
         func sinkCounts() -> [SinkCount] { journal.sinkCounts() }
         func activity(of sinks: [String], since start: Timestamp) -> [SinkActivity] {
             journal.activity(of: sinks, since: start)

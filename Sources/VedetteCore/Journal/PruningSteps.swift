@@ -31,6 +31,9 @@ public protocol PruningSteps: Sendable {
         before time: Timestamp, from position: PruningPosition
     ) async throws(JournalError) -> PruningPosition?
 
+    /// Forgets the stops of sinks that are not configured, and deletes reports of how late polls start, where they are old.
+    func deleteOutdated(_ retention: Retention) async throws(JournalError)
+
     /// Finds the sources that are not configured and were last polled long ago.
     func abandonedSources(_ retention: Retention) async throws(JournalError) -> [Source]
 
@@ -57,6 +60,7 @@ extension PruningSteps {
         while let from = position, !Task.isCancelled {
             position = try await deleteEvents(before: retention.eventsBefore, from: from)
         }
+        if !Task.isCancelled { try await deleteOutdated(retention) }
         for source in try await abandonedSources(retention) where !Task.isCancelled {
             guard try await retire(source, retention) else { continue }
             while !Task.isCancelled { if try await delete(source) { break } }

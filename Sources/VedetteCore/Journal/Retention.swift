@@ -19,11 +19,16 @@ public struct Retention: Sendable, Hashable {
     public var endedDeliveries = 500_000
     /// The sources of the configuration. Others that were last polled before `sourcesBefore` are deleted with their items.
     public var sources: Set<String>
-    /// See `sources`.
+    /// See `sources`. Reports of how late polls start are deleted when they are older.
     public var sourcesBefore: Timestamp
+    /// The sinks of the configuration. Of others that stopped before `sourcesBefore` it is forgotten that they did.
+    public var sinks: Set<String>
 
-    public init(eventsBefore: Timestamp, sources: Set<String>, sourcesBefore: Timestamp) {
-        (self.eventsBefore, self.sources, self.sourcesBefore) = (eventsBefore, sources, sourcesBefore)
+    public init(
+        eventsBefore: Timestamp, sources: Set<String>, sinks: Set<String> = [], sourcesBefore: Timestamp
+    ) {
+        (self.eventsBefore, self.sources) = (eventsBefore, sources)
+        (self.sinks, self.sourcesBefore) = (sinks, sourcesBefore)
     }
 
     /// Returns the age to prune at next while the journal is larger than it may be; nil when no younger events may go.

@@ -39,7 +39,7 @@ public struct PollLateness: Sendable, Hashable {
         periodEnd = now.advanced(by: PollLateness.period)
     }
 
-    /// A summary, as the journal keeps it for `status`.
+    /// A summary, which the journal keeps for `status`.
     public struct Report: Sendable, Hashable {
         /// Seconds that 99 % of the polls did not exceed: the bound of a bucket.
         public var p99: Double
@@ -55,37 +55,5 @@ public struct PollLateness: Sendable, Hashable {
         public var isLate: Bool { p99 > Self.longest }
 
         public init(p99: Double, polls: Int, at: Timestamp) { (self.p99, self.polls, self.at) = (p99, polls, at) }
-    }
-}
-
-extension PollLateness.Report {
-    private static let namePrefix = "/lateness/"
-
-    private static let p99Name = "p99"
-
-    /// Returns the name of a watcher's record in the journal. No source has such a name.
-    /// - Parameter watcher: its name; empty where it has the journal for itself.
-    public static func recordName(of watcher: String) -> String { namePrefix + watcher }
-
-    /// Returns the name of the watcher that a record is of; nil for the record of a source or sink.
-    public static func watcher(ofRecord name: String) -> String? {
-        name.hasPrefix(namePrefix) ? String(name.dropFirst(namePrefix.count)) : nil
-    }
-
-    /// Reads a record; nil for that of a source.
-    public init?(_ record: SourceRecord) {
-        guard Self.watcher(ofRecord: record.name) != nil, let head = record.snapshot,
-            let p99 = head.states[Self.p99Name]
-        else { return nil }
-        self.init(p99: Double(p99) / 1000, polls: head.count, at: head.goodAt)
-    }
-
-    /// Returns the record to store.
-    public func record(of watcher: String) -> SourceRecord {
-        var head = SnapshotHead(identity: 0, fingerprints: [:], goodAt: at)
-        (head.count, head.states) = (polls, [Self.p99Name: Int(p99 * 1000)])
-        var record = SourceRecord(name: Self.recordName(of: watcher))
-        (record.snapshot, record.health.lastPollAt) = (head, at)
-        return record
     }
 }

@@ -92,14 +92,12 @@ extension StatusFacts {
         hasJournal = true
         let all = if let records { records } else { try await reader.sourceRecords() }
         sources = configuration.statuses(all)
-        // No source has such a name.
-        let others = all.indices.filter { all[$0].name.utf8.first == UInt8(ascii: "/") }.map { all[$0] }
         stalledSince = JournalStall.since(
             sources.lazy.compactMap(\.record),
             watcherAge: watcher?.since.map { .milliseconds(now.milliseconds - $0.milliseconds) },
             now: now)
-        lateness = currentLateness(others)
-        let stops = others.compactMap(StoppedSink.init)
+        lateness = current(try await reader.lateness())
+        let stops = try await reader.stoppedSinks()
         let counts = try await reader.sinkCounts()
         let activities = try await reader.activity(of: configuration.sinks.map(\.name), since: today)
         for (definition, activity) in zip(configuration.sinks, activities) {
@@ -120,18 +118,14 @@ extension StatusFacts {
     }
 
     /// Returns the reports that watchers made since they started, and not too long ago.
-    private func currentLateness(_ records: [SourceRecord]) -> [String: PollLateness.Report] {
+    private func current(_ reports: [String: PollLateness.Report]) -> [String: PollLateness.Report] {
         let named = Dictionary(watchers.map { ($0.name, Optional($0.started)) }) { _, last in last }
         let starts = named.isEmpty ? watcher.map { ["": $0.since] } ?? [:] : named
         let oldest = now.advanced(by: .zero - PollLateness.longestAge)
-        var current: [String: PollLateness.Report] = [:]
-        for record in records {
-            guard let name = PollLateness.Report.watcher(ofRecord: record.name), let start = starts[name],
-                let report = PollLateness.Report(record), report.at >= max(start ?? oldest, oldest)
-            else { continue }
-            current[name] = report
+        return reports.filter { name, report in
+            guard let start = starts[name] else { return false }
+            return report.at >= max(start ?? oldest, oldest)
         }
-        return current
     }
 
     private static func waiting(

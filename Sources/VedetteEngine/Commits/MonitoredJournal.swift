@@ -59,6 +59,10 @@ public final class MonitoredJournal: Journal {
         try await read { () async throws(JournalError) in try await journal.sourceRecords() }
     }
 
+    public func stoppedSinks() async throws(JournalError) -> [StoppedSink] {
+        try await read { () async throws(JournalError) in try await journal.stoppedSinks() }
+    }
+
     public func items(of source: String) async throws(JournalError) -> [String: StoredItem] {
         try await read { () async throws(JournalError) in try await journal.items(of: source) }
     }

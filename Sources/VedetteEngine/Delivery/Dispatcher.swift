@@ -169,7 +169,7 @@ public actor Dispatcher {
     func hold(_ names: Set<String>, patience: Duration = .seconds(5)) async throws(JournalError) {
         let before = sinks.held ?? []
         let (gained, lost) = (names.subtracting(before), before.subtracting(names))
-        let records = gained.isEmpty ? [] : try await dependencies.journal.sourceRecords()
+        let stops = gained.isEmpty ? [] : try await dependencies.journal.stoppedSinks()
         sinks.held = names
         for sink in lost {
             schedule.remove(sink: sink)
@@ -177,7 +177,7 @@ public actor Dispatcher {
             stopped.forget(sink)
         }
         if !lost.isEmpty { await finishAttempts(of: lost, within: patience) }
-        restore(records.compactMap(StoppedSink.init).filter { gained.contains($0.sink) })
+        restore(stops.filter { gained.contains($0.sink) })
         try await lookForDeliveries()
         for sink in gained { probeRecovery(sink) }
     }

@@ -1,29 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import VedetteCore
-
-/// A change of a sink that outlasts a restart.
-public enum SinkChange: Sendable {
-    /// It refused messages, and is paused or disabled until a person acts.
-    case stopped(StoppedSink)
-    /// It takes messages again.
-    case resumed(String)
-
-    var sink: String {
-        switch self {
-        case .stopped(let stop): stop.sink
-        case .resumed(let sink): sink
-        }
-    }
-
-    /// For the log.
-    var verb: String {
-        switch self {
-        case .stopped: "stopped"
-        case .resumed: "resumed"
-        }
-    }
-}
+import VedetteCore
 
 /// The sinks that take no messages until a person acts, as the journal has them.
 struct StoppedSinks {

@@ -172,7 +172,7 @@ actor RuleCoordinator {
         let error =
             switch change.change {
             case .stopped(let stop): await sinkStopped(stop)
-            case .resumed: await sinkResumed(sink)
+            case .resumed: await sinkResumed(change.change)
             }
         // A later change of the sink counts, whatever became of this one.
         guard sinkChanges[sink]?.number == change.number else { return }
@@ -182,10 +182,9 @@ actor RuleCoordinator {
         retryLater()
     }
 
-    private func sinkResumed(_ sink: String) async -> JournalError? {
+    private func sinkResumed(_ change: SinkChange) async -> JournalError? {
         do throws(JournalError) {
-            _ = try await commits.submit(PollRecord(record: SourceRecord(name: StoppedSink.recordName(of: sink))))
-                .committed()
+            _ = try await commits.submit(PollRecord(record: nil, sinkChange: change)).committed()
             return nil
         } catch {
             return error
@@ -199,7 +198,7 @@ actor RuleCoordinator {
         await barrier?.enter()
         let step = engine.evaluate(event, at: time.ruleTime(now)) { random.identifier(at: now.wall) }
         let deliveries = step.deliveries.map(stop.suppressing)
-        let error = await commit(step, of: stop.record, events: [event], deliveries: deliveries)
+        let error = await commit(step, .stopped(stop), events: [event], deliveries: deliveries)
         await barrier?.leave()
         if error?.reason == .conflict { await refresh() }
         return error
@@ -514,12 +513,12 @@ actor RuleCoordinator {
 
     /// - Returns: why the step was taken back; nil when it was committed.
     private func commit(
-        _ step: RuleEngine.Step, of sink: SourceRecord? = nil, events: [Event] = [], deliveries: [Delivery]? = nil
+        _ step: RuleEngine.Step, _ sinkChange: SinkChange? = nil, events: [Event] = [], deliveries: [Delivery]? = nil
     ) async -> JournalError? {
         report(step)
         publishAll()
         guard !step.isEmpty || !events.isEmpty else { return nil }
-        var record = PollRecord(record: sink, events: events)
+        var record = PollRecord(record: nil, events: events, sinkChange: sinkChange)
         (record.deliveries, record.memories) = (deliveries ?? step.deliveries, step.changes)
         record.endedSilences = step.endedSilences
         record.basis = basis(of: step)

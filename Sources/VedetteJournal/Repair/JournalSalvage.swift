@@ -30,6 +30,8 @@ struct JournalSalvage {
         try copySorted("cookie", by: ["session"])
         try copySorted("memory", by: ["rule", "slot", "name"])
         try copyNumbered("silence")
+        try copySorted("stopped_sink", by: ["sink"])
+        try copySorted("poll_lateness", by: ["watcher"])
     }
 
     // MARK: Sources and items

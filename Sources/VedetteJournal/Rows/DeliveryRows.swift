@@ -109,11 +109,9 @@ enum DeliveryRows {
         return "\(DeliveryRow.select) where \(conditions.joined(separator: " and ")) order by d.id limit ?"
     }
 
-    /// Not by `event is null`, for which SQLite takes the index of events and reads all of these rows. '~' sorts after every
-    /// character of an id.
+    /// '~' sorts after every character of an id.
     static let ofMessage = """
-        \(DeliveryRow.select) where d.event_body is not null and \(DeliveryRow.ownEvent) >= ? and \(DeliveryRow.ownEvent) < ?
-        order by \(DeliveryRow.ownEvent), d.id limit ?
+        \(DeliveryRow.select) where d.own_event_id >= ? and d.own_event_id < ? order by d.own_event_id, d.id limit ?
         """
 
     static func select(
@@ -157,9 +155,9 @@ enum DeliveryRows {
     }
 
     static let insert = """
-        insert into delivery (message, source, sink, rule, event, event_body, title, text, priority, state,
+        insert into delivery (message, source, sink, rule, event, event_body, own_event_id, title, text, priority, state,
           created, due, attempts, reason, ended_at, tags, suppressed, chain, bytes, field)
-        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
     /// Writes a new delivery.
@@ -174,7 +172,7 @@ enum DeliveryRows {
         let bytes = message.title.utf8.count + message.text.utf8.count + (event?.bytes ?? body?.count ?? 0)
         try insert.execute(arguments: [
             message.id, message.event.source, message.sink, message.rule, event?.seq, body.map(UTF8Column.init),
-            message.title, message.text,
+            event == nil ? message.event.id.description : nil, message.title, message.text,
             message.priority.rawValue,
             delivery.state.rawValue, delivery.created.milliseconds, delivery.due.milliseconds, delivery.attempts,
             delivery.reason, delivery.state.isPending ? nil : delivery.created.milliseconds,

@@ -115,12 +115,11 @@ enum DeliveryRows {
 
     /// Reads the deliveries of messages by the id of their own event, or its beginning, where that is not stored.
     static func select(_ connection: Connection, ofMessage text: String) throws -> [DeliveryStatus] {
-        let id = "\(DeliveryRow.ownEvent) collate \"C\""
         // '~' sorts after every character of an id.
-        return try connection.run(
+        try connection.run(
             """
-            \(DeliveryRow.select) where d.event_body is not null and \(id) >= $1 and \(id) < $2
-            order by \(id), d.id limit $3
+            \(DeliveryRow.select) where d.own_event_id >= $1 and d.own_event_id < $2
+            order by d.own_event_id, d.id limit $3
             """, [text, text + "~", DeliveryRow.maximumOfMessage]
         ).map(DeliveryRow.decode)
     }
@@ -174,7 +173,8 @@ enum DeliveryRows {
 
     private static let columns = [
         ("id", "bigint"), ("message", "text"), ("source", "text"), ("sink", "text"), ("rule", "text"),
-        ("event", "bigint"), ("event_body", "text"), ("title", "text"), ("text", "text"), ("priority", "text"),
+        ("event", "bigint"), ("event_body", "text"), ("own_event_id", "text"), ("title", "text"), ("text", "text"),
+        ("priority", "text"),
         ("state", "text"), ("created", "bigint"), ("due", "bigint"), ("attempts", "bigint"), ("reason", "text"),
         ("ended_at", "bigint"), ("tags", "text"), ("suppressed", "bigint"), ("chain", "text"), ("bytes", "bigint"),
         ("field", "text"),
@@ -195,7 +195,8 @@ enum DeliveryRows {
         transaction.count(bytes: texts + Int64(body?.count ?? 0))
         return [
             delivery.id, message.id, message.event.source, message.sink, message.rule, event?.seq,
-            body.map(UTF8Text.init), message.title, message.text, message.priority.rawValue,
+            body.map(UTF8Text.init), event == nil ? message.event.id.description : nil, message.title, message.text,
+            message.priority.rawValue,
             delivery.state.rawValue, delivery.created.milliseconds, delivery.due.milliseconds, delivery.attempts,
             delivery.reason, delivery.state.isPending ? nil : delivery.created.milliseconds,
             message.tags.joined(separator: "\n"), message.suppressed, delivery.chain?.joined(separator: "\n"),

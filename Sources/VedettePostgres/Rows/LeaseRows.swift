@@ -30,21 +30,11 @@ enum LeaseRows {
             [writer, SQLArray(leases.map(\.text))])
     }
 
-    /// Returns the records of sources and sinks among these that the writer of the transaction does not hold.
-    static func fenced(_ records: [String], _ transaction: Transaction) throws -> Set<String> {
-        guard let writer = transaction.sharedWriter, !records.isEmpty else { return [] }
-        let leases = Dictionary(records.compactMap { record in lease(of: record).map { ($0.text, record) } }) {
-            first, _ in first
-        }
-        guard !leases.isEmpty else { return [] }
-        let rows = try transaction.run(held, [writer, SQLArray(leases.keys)])
+    /// Returns those of some leases that the writer of the transaction must hold, and does not.
+    static func fenced(_ leases: Set<Lease>, _ transaction: Transaction) throws -> Set<Lease> {
+        guard let writer = transaction.sharedWriter, !leases.isEmpty else { return [] }
+        let rows = try transaction.run(held, [writer, SQLArray(leases.map(\.text))])
         let held = Set(try rows.map { try $0.text(0) })
-        return Set(leases.filter { !held.contains($0.key) }.values)
-    }
-
-    /// Returns what a watcher must hold to write a record; nil for a record of the watcher itself.
-    private static func lease(of record: String) -> Lease? {
-        if PollLateness.Report.watcher(ofRecord: record) != nil { return nil }
-        return StoppedSink.sink(ofRecord: record).map(Lease.sink) ?? .source(record)
+        return leases.filter { !held.contains($0.text) }
     }
 }

@@ -108,7 +108,7 @@ struct App: Sendable {
     func storeLateness() async {
         guard let report = await watcher.lateness() else { return }
         do throws(JournalError) {
-            try await monitored.write(deferred: [DeferredWrite(report.record(of: journal.shares?.name ?? ""))])
+            try await journal.store(report, of: journal.shares?.name ?? "")
         } catch {
             log.log(.warning, "failed to store how late polls start: \(error.detail)")
         }

@@ -181,7 +181,7 @@ struct OutboxCommand: AsyncParsableCommand {
             let now = SystemClock().now().wall
             let selection = try await chosen.selection([.dead, .paused, .retry], at: now)
             let journal = try chosen.places.journal
-            let stopped = try await journal.reader().sourceRecords().compactMap(StoppedSink.init)
+            let stopped = try await journal.reader().stoppedSinks()
             let count = try await journal.retry(selection, at: now)
             try Output.print("\(counted(count, "message")) will be tried again")
             if let sink = stopped.first(where: { $0.sink == selection.wholeSink }) {

@@ -51,8 +51,10 @@ public struct JournalTable: Sendable, Hashable {
         "event", key: 1, "seq:integer", "id", "source", "type", "key", "time:integer", "body")
 
     public static let delivery = JournalTable(
-        "delivery", key: 1, "id:integer", "message", "source", "sink", "rule", "event:integer", "event_body", "title",
-        "text", "priority", "state", "created:integer", "due:integer", "attempts:integer", "reason", "ended_at:integer",
+        "delivery", key: 1, "id:integer", "message", "source", "sink", "rule", "event:integer", "event_body",
+        "own_event_id",
+        "title", "text", "priority", "state", "created:integer", "due:integer", "attempts:integer", "reason",
+        "ended_at:integer",
         "tags", "suppressed:integer", "chain", "bytes:integer", "field")
 
     private static let attempt = JournalTable(
@@ -70,8 +72,16 @@ public struct JournalTable: Sendable, Hashable {
         "silence", key: 1, "id:integer", "rule", "source", "item", "until:integer", "until_state", "created:integer",
         "sink", "drops:flag")
 
+    private static let stoppedSink = JournalTable(
+        "stopped_sink", key: 1, "sink", "kind", "reason", "since:integer", "fingerprint:integer")
+
+    private static let pollLateness = JournalTable(
+        "poll_lateness", key: 1, "watcher", "p99:integer", "polls:integer", "at:integer")
+
     /// In an order in which no row names one that comes later.
-    public static let all = [source, item, event, delivery, attempt, request, cookie, memory, silence]
+    public static let all = [
+        source, item, event, delivery, attempt, request, cookie, memory, silence, stoppedSink, pollLateness,
+    ]
 }
 
 /// The values of a row, in the order of `JournalTable.columns`.

@@ -22,6 +22,7 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
     // MARK: The engine
 
     public func sourceRecords() -> [SourceRecord] { read { $0.records.values.sorted { $0.name < $1.name } } }
+    public func stoppedSinks() -> [StoppedSink] { read { $0.stoppedSinks.values.sorted { $0.sink < $1.sink } } }
     public func items(of source: String) -> [String: StoredItem] { read { $0.items[source] ?? [:] } }
 
     public func items(of source: String, from offset: Int, limit: Int) -> [StoredItem] {
@@ -146,6 +147,7 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
 
     public func attempts(of delivery: Int64) -> [Attempt] { read { $0.attempts[delivery] ?? [] } }
     public func sourceRecord(of source: String) -> SourceRecord? { read { $0.records[source] } }
+    public func lateness() -> [String: PollLateness.Report] { read { $0.lateness } }
 
     public func sinkCounts() -> [SinkCount] {
         read { state in
@@ -263,6 +265,10 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
     public func controlWakes() -> AsyncStream<Void> { wakes() }
 
     public func checkInBackground() {}
+
+    public func store(_ lateness: PollLateness.Report, of watcher: String) {
+        change { $0.lateness[watcher] = lateness }
+    }
 
     public func prune(_ retention: Retention) { change { $0.prune(retention) } }
 

@@ -3,6 +3,9 @@
 /// What a `MemoryJournal` holds. A change is applied to a copy, so that one that fails leaves nothing behind.
 struct MemoryJournalState: Sendable {
     var records: [String: SourceRecord] = [:]
+    var stoppedSinks: [String: StoppedSink] = [:]
+    /// By the watcher's name.
+    var lateness: [String: PollLateness.Report] = [:]
     var items: [String: [String: StoredItem]] = [:]
     /// In order of seq.
     var events: [Event] = []
@@ -40,6 +43,11 @@ struct MemoryJournalState: Sendable {
             for key in poll.deletions { stored[key] = nil }
             for item in poll.writes { stored[item.key] = item }
             items[record.name] = stored
+        }
+        switch poll.sinkChange {
+        case .stopped(let stop): stoppedSinks[stop.sink] = stop
+        case .resumed(let sink): stoppedSinks[sink] = nil
+        case nil: break
         }
         for (key, memory) in poll.memories { memories[key] = memory }
         silences.removeAll { poll.endedSilences.contains($0.id) }
@@ -210,6 +218,10 @@ struct MemoryJournalState: Sendable {
         seqs = Dictionary(uniqueKeysWithValues: events.map { ($0.id, $0.seq) })
         let ids = Set(deliveries.map(\.delivery.id))
         attempts = attempts.filter { ids.contains($0.key) }
+        stoppedSinks = stoppedSinks.filter {
+            retention.sinks.contains($0.key) || $0.value.since >= retention.sourcesBefore
+        }
+        lateness = lateness.filter { $0.value.at >= retention.sourcesBefore }
         for record in records.values where !retention.sources.contains(record.name) {
             let last = record.health.lastPollAt ?? record.due ?? Timestamp(milliseconds: 0)
             guard last < retention.sourcesBefore else { continue }

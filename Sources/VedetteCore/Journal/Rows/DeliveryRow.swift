@@ -9,9 +9,6 @@ public enum DeliveryRow {
         from delivery d left join event e on e.seq = d.event
         """
 
-    /// The id of the event in `event_body`, by its place in the JSON: an index may hold what cannot fail on a damaged row.
-    public static let ownEvent = "substr(d.event_body, 28, 36)"
-
     /// Deliveries of a message by the id of its own event are read up to this number.
     public static let maximumOfMessage = 100
 

@@ -8,6 +8,9 @@ public protocol Journal: Sendable {
     /// Reads the record of every source that was polled and is still kept.
     func sourceRecords() async throws(JournalError) -> [SourceRecord]
 
+    /// Reads the sinks that take no messages until a person acts, in order of name.
+    func stoppedSinks() async throws(JournalError) -> [StoppedSink]
+
     /// Reads the items of a source's snapshot, including those remembered as absent.
     func items(of source: String) async throws(JournalError) -> [String: StoredItem]
 

@@ -12,6 +12,10 @@ public protocol JournalMaintenance: Sendable {
     /// Yields when a control request may wait; see `JournalAccess.changes()`.
     func controlWakes() throws(JournalError) -> AsyncStream<Void>
 
+    /// Stores how late the polls of a watcher start, in the place of its last report.
+    /// - Parameter watcher: its name; empty where it has the journal for itself.
+    func store(_ lateness: PollLateness.Report, of watcher: String) async throws(JournalError)
+
     /// Deletes what is kept no longer, in steps of few rows. It returns early when its task is cancelled.
     func prune(_ retention: Retention) async throws(JournalError)
 

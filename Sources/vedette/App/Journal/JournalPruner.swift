@@ -50,11 +50,10 @@ struct JournalPruner: Sendable {
         let now = clock.now().wall
         let sessions = configuration.sources.filter { $0.server.cookies == .journal }.map(\.session)
         try await journal.forgetCookies(keeping: Set(sessions))
-        let sinks = configuration.sinks.map { StoppedSink.recordName(of: $0.name) }
-        let kept = Set(configuration.sources.map(\.name) + sinks)
         try await journal.prune(
             Retention(
-                eventsBefore: now.advanced(by: .zero - age), sources: kept,
+                eventsBefore: now.advanced(by: .zero - age), sources: Set(configuration.sources.map(\.name)),
+                sinks: Set(configuration.sinks.map(\.name)),
                 sourcesBefore: now.advanced(by: .zero - Retention.removedSources)))
     }
 }

@@ -49,6 +49,13 @@ public protocol JournalReader: Sendable {
     /// - Parameter offset: how many items come before.
     func items(of source: String, from offset: Int, limit: Int) async throws(JournalError) -> [StoredItem]
 
+    /// Reads the sinks that take no messages until a person acts, in order of name.
+    func stoppedSinks() async throws(JournalError) -> [StoppedSink]
+
+    /// Reads the last report of how late polls start, by the name of its watcher, which is empty where that has the journal for
+    /// itself.
+    func lateness() async throws(JournalError) -> [String: PollLateness.Report]
+
     /// Counts the pending and dead deliveries of each sink that has any, in order of name.
     func sinkCounts() async throws(JournalError) -> [SinkCount]
 

@@ -11,6 +11,8 @@ public struct PollRecord: Sendable {
     public var events: [Event]
     /// Deliveries name their event by its id.
     public var deliveries: [Delivery]
+    /// That a sink stopped, or takes messages again; nil for neither.
+    public var sinkChange: SinkChange?
     /// Changed rule memories; nil deletes one.
     public var memories: [RuleMemory.Key: RuleMemory?] = [:]
     /// Ids of silences that an item's state ended.
@@ -20,10 +22,11 @@ public struct PollRecord: Sendable {
 
     public init(
         record: SourceRecord?, isNewBaseline: Bool = false, writes: [StoredItem] = [], deletions: [String] = [],
-        events: [Event] = [], deliveries: [Delivery] = []
+        events: [Event] = [], deliveries: [Delivery] = [], sinkChange: SinkChange? = nil
     ) {
         (self.record, self.isNewBaseline, self.writes) = (record, isNewBaseline, writes)
         (self.deletions, self.events, self.deliveries) = (deletions, events, deliveries)
+        self.sinkChange = sinkChange
     }
 
     /// Whether rules of other watchers may find something else in the source afterwards. A first list without items has
