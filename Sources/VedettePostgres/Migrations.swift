@@ -44,11 +44,13 @@ enum Migrations {
         """,
         """
         create table lease (
-          name text collate "C" primary key,
-          watcher bigint not null references watcher (number) on delete cascade
+          kind text collate "C" not null,
+          name text collate "C" not null,
+          watcher bigint not null references watcher (number) on delete cascade,
+          primary key (kind, name)
         )
         """,
-        "create index lease_watcher on lease (watcher, name)",
+        "create index lease_watcher on lease (watcher, kind)",
         """
         create table source (
           name text collate "C" primary key,

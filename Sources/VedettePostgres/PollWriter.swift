@@ -9,8 +9,9 @@ extension PostgresJournal {
         return try await writer.write(.commit) { transaction in
             let leases = polls.compactMap { $0.record.map { Lease.source($0.name) } }
             let sinks = polls.compactMap { $0.sinkChange.map { Lease.sink($0.sink) } }
-            if let fenced = try LeaseRows.fenced(Set(leases + sinks), transaction).map(\.text).min() {
-                throw JournalError(.conflict, "another watcher holds '\(fenced)' now")
+            if let fenced = try LeaseRows.fenced(Set(leases + sinks), transaction).first {
+                throw JournalError(
+                    .conflict, "another watcher holds the \(fenced.kind.rawValue) '\(fenced.name)' now")
             }
             try ChangeRows.requireCurrent(polls, transaction)
             var writer = try PollWriter(transaction, polls)

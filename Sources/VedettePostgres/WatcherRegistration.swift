@@ -155,8 +155,8 @@ struct WatcherRegistration: Sendable, Hashable {
             """
             select number, name, pid, host, (extract(epoch from started) * 1000)::bigint, configuration, configured,
               (extract(epoch from expires - clock_timestamp()) * 1000)::bigint,
-              (select count(*) from lease where watcher = number and name like 'source/%'),
-              (select count(*) from lease where watcher = number and name like 'sink/%')
+              (select count(*) from lease where watcher = number and kind = 'source'),
+              (select count(*) from lease where watcher = number and kind = 'sink')
             from watcher where $1 or expires > clock_timestamp() order by number
             """, [isExpiredToo]
         ).map { row in

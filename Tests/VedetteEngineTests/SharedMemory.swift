@@ -90,7 +90,8 @@ struct SharedPart: Journal, JournalShares {
             for poll in polls {
                 let leases = [poll.record.map { Lease.source($0.name) }, poll.sinkChange.map { Lease.sink($0.sink) }]
                 for case let lease? in leases where state.leases[lease] != writer {
-                    throw JournalError(.conflict, "another watcher holds \(lease) now")
+                    throw JournalError(
+                        .conflict, "another watcher holds the \(lease.kind.rawValue) '\(lease.name)' now")
                 }
             }
             if polls.contains(where: { isOutdated($0, state) }) {

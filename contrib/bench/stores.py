@@ -65,7 +65,7 @@ class Postgres:
 
     def is_divided(self, name):
         """Whether every watcher has its part of the sources."""
-        query = "select count(distinct watcher) from %s.lease where name like 'source/%%'" % name
+        query = "select count(distinct watcher) from %s.lease where kind = 'source'" % name
         return int(self.ask(query)) == self.watchers
 
     def ask(self, query):

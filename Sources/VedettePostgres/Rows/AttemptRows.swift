@@ -69,7 +69,8 @@ enum AttemptRows {
         """
 
     /// The watcher that holds the sink now attempts it again.
-    private static let fenced = " and exists (select 1 from lease where name = 'sink/' || d.sink and watcher = $7)"
+    private static let fenced =
+        " and exists (select 1 from lease where kind = 'sink' and name = d.sink and watcher = $7)"
 
     private static func insert(_ attempt: Attempt, _ transaction: Transaction) {
         transaction.enqueue(

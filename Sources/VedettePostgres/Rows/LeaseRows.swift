@@ -8,33 +8,48 @@ enum LeaseRows {
     /// Takes leases that nobody holds.
     /// - Returns: those that the watcher holds now.
     static func take(_ leases: Set<Lease>, for writer: Int64, _ transaction: Transaction) throws -> Set<Lease> {
-        let names = SQLArray(leases.map(\.text))
-        try transaction.run(
-            "insert into lease (name, watcher) select unnest($1::text[]), $2 on conflict (name) do nothing",
-            [names, writer])
-        let rows = try transaction.run(held, [writer, names])
-        let held = Set(try rows.map { try $0.text(0) })
-        return leases.filter { held.contains($0.text) }
+        transaction.enqueue(
+            """
+            insert into lease (kind, name, watcher)
+              select kind, name, $1::bigint from unnest($2::text[], $3::text[]) as n (kind, name)
+              on conflict (kind, name) do nothing
+            """, [writer] + columns(of: leases))
+        return try held(leases, by: writer, transaction)
     }
-
-    /// Those of many names that a watcher holds. A look-up for each name: for `name = any($2)` the server may compare each row
-    /// with each name, which takes seconds for 5,000 of 100,000.
-    private static let held = """
-        select n.name from unnest($2::text[]) as n (name)
-        where (select l.watcher from lease l where l.name = n.name) = $1
-        """
 
     static func release(_ leases: Set<Lease>, of writer: Int64, _ transaction: Transaction) {
         transaction.enqueue(
-            "delete from lease using unnest($2::text[]) as n (name) where lease.name = n.name and watcher = $1",
-            [writer, SQLArray(leases.map(\.text))])
+            """
+            delete from lease using unnest($2::text[], $3::text[]) as n (kind, name)
+            where lease.kind = n.kind and lease.name = n.name and watcher = $1
+            """, [writer] + columns(of: leases))
     }
 
     /// Returns those of some leases that the writer of the transaction must hold, and does not.
     static func fenced(_ leases: Set<Lease>, _ transaction: Transaction) throws -> Set<Lease> {
         guard let writer = transaction.sharedWriter, !leases.isEmpty else { return [] }
-        let rows = try transaction.run(held, [writer, SQLArray(leases.map(\.text))])
-        let held = Set(try rows.map { try $0.text(0) })
-        return leases.filter { !held.contains($0.text) }
+        return leases.subtracting(try held(leases, by: writer, transaction))
+    }
+
+    /// Returns those of some leases that a watcher holds. A look-up for each: for a comparison with an array the server may
+    /// compare each row with each element, which takes seconds for 5,000 of 100,000.
+    private static func held(
+        _ leases: Set<Lease>, by writer: Int64, _ transaction: Transaction
+    ) throws -> Set<Lease> {
+        let rows = try transaction.run(
+            """
+            select n.kind, n.name from unnest($2::text[], $3::text[]) as n (kind, name)
+            where (select l.watcher from lease l where l.kind = n.kind and l.name = n.name) = $1
+            """, [writer] + columns(of: leases))
+        var held = Set<Lease>()
+        for row in rows {
+            if let kind = Lease.Kind(rawValue: try row.text(0)) { held.insert(Lease(kind, try row.text(1))) }
+        }
+        return held
+    }
+
+    private static func columns(of leases: Set<Lease>) -> [(any SQLValue)?] {
+        let all = Array(leases)
+        return [SQLArray(all.map(\.kind.rawValue)), SQLArray(all.map(\.name))]
     }
 }

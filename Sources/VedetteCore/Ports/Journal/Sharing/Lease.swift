@@ -14,12 +14,33 @@ public enum Lease: Sendable, Hashable {
     case sink(String)
     case rule(String)
 
-    /// The lease as the journal writes it.
-    public var text: String {
+    /// What is held. The raw values are in the journal.
+    public enum Kind: String, Sendable, Hashable {
+        case source, sink, rule
+    }
+
+    /// What is held.
+    public var kind: Kind {
         switch self {
-        case .source(let name): "source/" + name
-        case .sink(let name): "sink/" + name
-        case .rule(let name): "rule/" + name
+        case .source: .source
+        case .sink: .sink
+        case .rule: .rule
+        }
+    }
+
+    /// The name of the source, sink or rule.
+    public var name: String {
+        switch self {
+        case .source(let name), .sink(let name), .rule(let name): name
+        }
+    }
+
+    /// Creates the lease of a source, sink or rule.
+    public init(_ kind: Kind, _ name: String) {
+        switch kind {
+        case .source: self = .source(name)
+        case .sink: self = .sink(name)
+        case .rule: self = .rule(name)
         }
     }
 }
