@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
-import VedetteDocument
+
+@testable import VedetteDocument
 
 @Suite("XPath expressions")
 struct XPathTests {
@@ -116,5 +117,21 @@ struct XPathTests {
             }
             for await isRight in group { #expect(isRight) }
         }
+    }
+
+    @Test(
+        "where no comparison of nodes is left, an expression that joins node sets is refused, and others are evaluated")
+    func exhausted() throws {
+        var limits = DOMLimits()
+        limits.comparisons = 0
+        let tree = try xmlTree("<r><a/></r>", limits: limits)
+        #expect(failure { _ = try tree.ask("count(//a/..)") } == .tooLarge)
+        #expect(try tree.ask("count(//a)") == ["1"])
+    }
+
+    @Test("the steps of an evaluation are those since it began, also where libxml2 counts anew for each one")
+    func steps() {
+        #expect(XPathEngine.steps(from: 10, to: 25) == 15)
+        #expect(XPathEngine.steps(from: 10, to: 4) == 4)
     }
 }

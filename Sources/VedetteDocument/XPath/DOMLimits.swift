@@ -16,6 +16,9 @@ public struct DOMLimits: Hashable, Sendable {
     public var weight = 256 << 20
     /// Steps of all XPath expressions on one document together, as libxml2 counts them.
     public var operations: UInt = 20_000_000
+    /// Comparisons of nodes that all expressions on one document may take where they join node sets, which take about three
+    /// seconds. One evaluation may take a third of them, or walk twice through a document of up to 60,000 nodes.
+    public var comparisons: UInt = 12_000_000_000
     /// Nodes of one result.
     public var results = 100_000
     /// Bytes of all texts taken from one document together.

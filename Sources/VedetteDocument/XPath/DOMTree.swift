@@ -17,7 +17,7 @@ public final class DOMTree {
     init(_ document: xmlDocPtr, _ builder: DOMBuilder, warnings: [DocumentWarning], limits: DOMLimits)
         throws(DocumentError)
     {
-        guard let engine = XPathEngine(document, operations: limits.operations, nodes: builder.nodes) else {
+        guard let engine = XPathEngine(document, limits, nodes: builder.nodes) else {
             xmlFreeDoc(document)
             throw DocumentError(.tooLarge, "there is not enough memory for the document")
         }

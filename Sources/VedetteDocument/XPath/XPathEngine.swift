@@ -9,21 +9,18 @@ final class XPathEngine {
     /// The code and place of the last error that libxml2 reported while compiling or evaluating.
     private var error: (code: Int, at: Int)?
 
-    private let operations: UInt
+    private let limits: DOMLimits
     private let nodes: UInt
     /// Comparisons of nodes that the expressions on this document may still take.
-    private var comparisons = XPathEngine.maximumComparisons
-    /// Comparisons of nodes on one document, which take about three seconds. One evaluation may take a third of them, or walk twice
-    /// through a document of up to 60,000 nodes.
-    private static let maximumComparisons: UInt = 12_000_000_000
+    private var comparisons: UInt
 
     /// - Parameter nodes: the number of nodes of the document.
-    init?(_ document: xmlDocPtr, operations: UInt, nodes: Int) {
+    init?(_ document: xmlDocPtr, _ limits: DOMLimits, nodes: Int) {
         guard let context = xmlXPathNewContext(document) else { return nil }
         self.context = context
-        self.operations = operations
+        (self.limits, comparisons) = (limits, limits.comparisons)
         self.nodes = UInt(max(nodes, 1))
-        context.pointee.opLimit = operations
+        context.pointee.opLimit = limits.operations
         XPathCostGuard.install(context)
         context.pointee.userData = Unmanaged.passUnretained(self).toOpaque()
         // Without this callback libxml2 prints errors to standard error.
@@ -51,9 +48,11 @@ final class XPathEngine {
         context.pointee.node = node
         context.pointee.proximityPosition = Int32(clamping: position)
         context.pointee.contextSize = Int32(clamping: count)
-        let begun = context.pointee.opCount
-        context.pointee.opLimit = path.joinsSets ? min(operations, begun + joins) : operations
-        defer { if path.joinsSets { charge(context.pointee.opCount - begun) } }
+        let (begun, joins) = (context.pointee.opCount, self.joins)
+        // To libxml2 a limit of 0 is none.
+        guard !path.joinsSets || joins > 0 else { throw tooManySteps(path) }
+        context.pointee.opLimit = path.joinsSets ? min(limits.operations, begun + joins) : limits.operations
+        defer { if path.joinsSets { charge(XPathEngine.steps(from: begun, to: context.pointee.opCount)) } }
         error = nil
         guard let result = xmlXPathCompiledEval(expression, context) else { throw refusal(path) }
         return result
@@ -62,10 +61,13 @@ final class XPathEngine {
     /// Steps of the next evaluation that joins node sets. Each adds a node to a set, or compares one with a set, that has no more nodes
     /// than there were steps, nor than the document.
     private var joins: UInt {
-        let once = XPathEngine.maximumComparisons / 3 / nodes + (nodes <= 60_000 ? 2 * nodes : 0)
+        let once = limits.comparisons / 3 / nodes + (nodes <= 60_000 ? 2 * nodes : 0)
         let small = UInt(Double(comparisons / 2).squareRoot())
         return min(once, 2 * small <= nodes ? small : comparisons / nodes)
     }
+
+    /// Returns the steps of an evaluation. A libxml2 that counts anew for each one shows a count that is lower than the one before.
+    static func steps(from begun: UInt, to count: UInt) -> UInt { count < begun ? count : count - begun }
 
     private func charge(_ steps: UInt) {
         comparisons -= min(comparisons, steps * min(2 * steps, nodes))
@@ -83,10 +85,14 @@ final class XPathEngine {
         return xmlXPathCtxtCompile(context, text)
     }
 
+    private func tooManySteps(_ path: XPath) -> DocumentError {
+        DocumentError(.tooLarge, "the XPath '\(path)' takes more steps on this document than the limit")
+    }
+
     private func refusal(_ path: XPath) -> DocumentError {
         let code = (error?.code ?? 0) - Int(XML_XPATH_EXPRESSION_OK.rawValue)
         if context.pointee.opCount >= context.pointee.opLimit || code == Int(XPATH_RECURSION_LIMIT_EXCEEDED.rawValue) {
-            return DocumentError(.tooLarge, "the XPath '\(path)' takes more steps on this document than the limit")
+            return tooManySteps(path)
         }
         if code == Int(XPATH_MEMORY_ERROR.rawValue) {
             return DocumentError(.tooLarge, "the XPath '\(path)' yields more nodes than the limit")
@@ -103,7 +109,9 @@ extension XPathEngine {
         defer { xmlFreeDoc(document) }
         let root = xmlNewDocNode(document, nil, "r", nil)
         _ = xmlDocSetRootElement(document, root)
-        guard let root, let engine = XPathEngine(document, operations: 100_000, nodes: 1) else {
+        var limits = DOMLimits()
+        limits.operations = 100_000
+        guard let root, let engine = XPathEngine(document, limits, nodes: 1) else {
             throw XPath.Invalid(text, "there is not enough memory for it")
         }
         engine.use(namespaces)
