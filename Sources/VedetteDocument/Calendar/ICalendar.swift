@@ -101,7 +101,7 @@ public struct ICalendar: Sendable {
             guard let last = open.indices.last else {
                 throw DocumentError(.syntax, "line \(number) stands outside of BEGIN:VCALENDAR … END:VCALENDAR")
             }
-            if ICalendar.kept.contains(property.name) { open[last].properties.append(property) }
+            if ICalendar.kept.contains(property.name) { open[last].add(property) }
         }
     }
 

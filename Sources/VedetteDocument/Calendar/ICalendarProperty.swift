@@ -73,14 +73,23 @@ public struct ICalendarComponent: Sendable {
     public let name: String
     /// The line of its BEGIN, from 1.
     public let line: Int
-    var properties: [ICalendarProperty] = []
     var children: [ICalendarComponent] = []
+    /// The first property of each name, and those that repeat a name. So one is found among a few names, however many lines there are.
+    private(set) var firsts: [ICalendarProperty] = []
+    private var others: [ICalendarProperty] = []
 
     init(_ name: String, line: Int) { (self.name, self.line) = (name, line) }
 
     /// The first property of a name; nil for none.
-    public subscript(name: String) -> ICalendarProperty? { properties.first { $0.name == name } }
+    public subscript(name: String) -> ICalendarProperty? { firsts.first { $0.name == name } }
 
     /// Returns the properties of a name.
-    public func all(_ name: String) -> [ICalendarProperty] { properties.filter { $0.name == name } }
+    public func all(_ name: String) -> [ICalendarProperty] {
+        guard let first = self[name] else { return [] }
+        return [first] + others.filter { $0.name == name }
+    }
+
+    mutating func add(_ property: ICalendarProperty) {
+        if self[property.name] == nil { firsts.append(property) } else { others.append(property) }
+    }
 }
