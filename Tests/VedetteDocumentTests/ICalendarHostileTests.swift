@@ -39,4 +39,29 @@ struct ICalendarHostileTests {
         #expect(event.all("CATEGORIES").count == 1001 && event.all("CATEGORIES").last?.value == "y")
         #expect(event["DUE"] == nil && event.all("DUE").isEmpty)
     }
+
+    @Test("the name of a zone that is looked up in files takes steps, once; a long one is cut")
+    func manyZones() throws {
+        func dates(_ names: [String]) -> String {
+            ICalendarTests.event(
+                Self.start + names.map { "\nRDATE;TZID=\($0):20261124T090000" }.joined())
+        }
+        #expect(try isRefused(dates((0..<100).map { "a/b/c\($0)" }), steps: 290_000))
+        #expect(try !isRefused(dates((0..<100).map { "a/b/c\($0)" }), steps: 310_000))
+        #expect(try !isRefused(dates(Array(repeating: "a/b/c", count: 1000)), steps: 10_000))
+        let time = try #require(ICalendarTime("20261124T090000", zone: String(repeating: "é", count: 200)))
+        #expect(time.zone == .named(String(repeating: "é", count: 127) + "\u{FFFD}…"))
+        let reason = try #require(try refusal(dates((0..<9).map { "a/b/c\($0)" }), steps: 10_000))
+        #expect(reason.hasPrefix("the search for the time zone 'a/b/c3' takes more steps than the 10000"))
+    }
+
+    @Test("the parts of a zone's definition take steps each time that later changes are looked for")
+    func manyParts() throws {
+        let part = "BEGIN:STANDARD\nDTSTART:00010101T000000\nTZOFFSETFROM:+0000\nTZOFFSETTO:+0100\nEND:STANDARD\n"
+        let zone = "BEGIN:VTIMEZONE\nTZID:Z\n" + String(repeating: part, count: 1000) + "END:VTIMEZONE\n"
+        let years = (2100..<2900).map { "\($0)0601T000000" }.joined(separator: ",")
+        let event = ICalendarTests.event(
+            "DTSTART;TZID=Z:00010101T000000\nRDATE;TZID=Z:20261124T090000\nEXDATE;TZID=Z:\(years)")
+        #expect(try isRefused(zone + event, steps: 300_000))
+    }
 }

@@ -15,6 +15,9 @@ struct ICalendarTime: Hashable, Sendable {
     var isDate: Bool
     var zone: Zone
 
+    /// Bytes of the name of a zone. It is compared for each date, so a longer one is cut, and then no zone has it.
+    private static let maximumName = 255
+
     /// Reads the value of `DTSTART` and its relatives; nil when it is none.
     init?(_ property: ICalendarProperty) { self.init(property.value, zone: property.parameters["TZID"]) }
 
@@ -32,12 +35,16 @@ struct ICalendarTime: Hashable, Sendable {
         civil = Gregorian.days(year, month, day) * 86_400
         isDate = bytes.count == 8
         let isUTC = bytes.count == 16
-        self.zone = isUTC ? .utc : zone.map(Zone.named) ?? .floating
+        self.zone = isUTC ? .utc : zone.map { .named(ICalendarTime.cut($0)) } ?? .floating
         guard !isDate else { return }
         guard bytes[8] == UInt8(ascii: "T"), !isUTC || bytes[15] == UInt8(ascii: "Z"), let hour = number(9..<11),
             let minute = number(11..<13), let second = number(13..<15), hour < 24, minute < 60
         else { return nil }
         civil += 3600 * hour + 60 * minute + min(second, 59)
+    }
+
+    private static func cut(_ name: String) -> String {
+        name.utf8.count <= maximumName ? name : String(decoding: name.utf8.prefix(maximumName), as: UTF8.self) + "…"
     }
 
     init(civil: Int, isDate: Bool, zone: Zone) { (self.civil, self.isDate, self.zone) = (civil, isDate, zone) }

@@ -58,6 +58,7 @@ final class ICalendarClock {
     }
 
     private func extend(to newEnd: Int, _ budget: ICalendarBudget) {
+        guard budget.take(observances.count) else { return }
         var found: [(at: Int, index: Int)] = []
         for index in observances.indices {
             while let at = observances[index].next(through: newEnd, budget), budget.take(ICalendarClock.stepsOfChange) {

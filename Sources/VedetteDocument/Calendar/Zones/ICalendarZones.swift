@@ -68,6 +68,7 @@ final class ICalendarZones {
         if found == nil {
             if definitions[name] == nil { unknown.insert(name) } else { unread.insert(name) }
         }
+        budget.blame("the search for the time zone '\(name.prefix(100))'")
         clocks[name] = found ?? home
         return found ?? home
     }
