@@ -28,6 +28,27 @@ struct ICalendarHostileTests {
         (0..<count).map { "BEGIN:VEVENT\nUID:\($0)\n\(lines)\nEND:VEVENT\n" }.joined()
     }
 
+    @Test("each date takes as many steps as its event has rules and exception rules, and each rule takes some")
+    func manyRules() throws {
+        for name in ["RRULE", "EXRULE"] {
+            let rules = String(repeating: "\n\(name):FREQ=YEARLY", count: 1000)
+            let event = ICalendarTests.event("\(Self.start)\nRRULE:FREQ=SECONDLY;\(Self.past)\(rules)")
+            #expect(try isRefused(event, steps: 3_000_000))
+        }
+        let rules = String(repeating: "\nRRULE:FREQ=YEARLY;COUNT=1", count: 2000)
+        #expect(try isRefused(ICalendarTests.event("\(Self.start)\(rules)"), steps: 100_000))
+        #expect(try !isRefused(ICalendarTests.event("\(Self.start)\(rules)"), steps: 200_000))
+    }
+
+    @Test("a calendar of 100,000 rules, and one with as many lines before its first date, end at the bound of steps")
+    func manyLines() throws {
+        let endless = "\(Self.start)\nRRULE:FREQ=SECONDLY\nEXRULE:FREQ=SECONDLY"
+        let rules = String(repeating: "\nRRULE:FREQ=YEARLY", count: 100_000)
+        #expect(try isRefused(ICalendarTests.event(endless + rules), steps: 1_000_000))
+        let lines = String(repeating: "CATEGORIES:x\n", count: 100_000)
+        #expect(try isRefused(ICalendarTests.event(lines + endless), steps: 1_000_000))
+    }
+
     @Test("a property is found among one of each name, however many lines there are")
     func manyProperties() throws {
         let lines =
@@ -38,6 +59,28 @@ struct ICalendarHostileTests {
         #expect(event["DTSTART"]?.value == "20261123" && event.all("DTSTART").map(\.value) == ["20261123", "20261124"])
         #expect(event.all("CATEGORIES").count == 1001 && event.all("CATEGORIES").last?.value == "y")
         #expect(event["DUE"] == nil && event.all("DUE").isEmpty)
+    }
+
+    @Test("a date takes the steps of its conversion even if it is over, and one that is shown those of its texts")
+    func manyDates() throws {
+        let over = events(20, "\(Self.start)\nRRULE:FREQ=SECONDLY;\(Self.past)")
+        #expect(try isRefused(over, steps: 500_000))
+        #expect(try !isRefused(over, steps: 750_000))
+        let shown = events(10, "DTSTART:20261122T080000Z\nRRULE:FREQ=MINUTELY;COUNT=1000")
+        #expect(try isRefused(shown, steps: 200_000))
+        #expect(try !isRefused(shown, steps: 300_000))
+        let alone = events(1000, "DTSTART:20261122T080000Z")
+        #expect(try isRefused(alone, steps: 15_000))
+        #expect(try !isRefused(alone, steps: 16_000))
+    }
+
+    @Test("each position of BYSETPOS takes a step in each period")
+    func manyPositions() throws {
+        let positions = (1...366).map { "\($0),-\($0)" }.joined(separator: ",")
+        let event = ICalendarTests.event(
+            "\(Self.start)\nRRULE:FREQ=SECONDLY;\(Self.past);BYSETPOS=\(positions)")
+        #expect(try isRefused(event, steps: 2_500_000))
+        #expect(try !isRefused(event.replacing(positions, with: "1"), steps: 50_000))
     }
 
     @Test("the name of a zone that is looked up in files takes steps, once; a long one is cut")

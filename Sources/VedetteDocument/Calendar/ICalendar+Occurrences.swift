@@ -19,7 +19,7 @@ struct ICalendarProblems {
 extension ICalendar {
     /// The occurrences that are read at most.
     private static let maximumOccurrences = 20_000
-    /// Steps of all recurrences of a calendar, which take less than a second of computing.
+    /// Steps of all recurrences of a calendar. A step is at most about 100 ns of computing, so all together take less than a second.
     public static let maximumSteps = 10_000_000
 
     /// Returns whether the system knows a time zone by this name, such as `Europe/Berlin`.
@@ -31,23 +31,27 @@ extension ICalendar {
     /// - Parameters:
     ///   - range: seconds since 1970-01-01T00:00:00Z.
     ///   - home: the zone of the person; nil for that of the calendar, else of this machine.
-    ///   - steps: the periods and dates of all recurrences that are looked at.
+    ///   - steps: what all recurrences and time zones may take.
     /// - Returns: the occurrences, and a sentence about each sort of what was left out.
     /// - Throws: `.tooLarge` beyond the steps or 20,000 occurrences.
     public func occurrences(
         in range: ClosedRange<Int>, home: String?, steps: Int = ICalendar.maximumSteps
     ) throws(DocumentError) -> (found: [ICalendarOccurrence], warnings: [String]) {
-        var order: [String] = []
-        var series: [String: ICalendarSeries] = [:]
+        var series: [ICalendarSeries] = []
+        var places: [String: Int] = [:]
         for component in components {
             let named = component["UID"]?.text ?? ""
             let uid = named.isEmpty ? ICalendar.substitute(component) : named
-            if series[uid] == nil { order.append(uid) }
-            series[uid, default: ICalendarSeries(uid)].add(component)
+            let place = places[uid] ?? series.count
+            if place == series.count {
+                places[uid] = place
+                series.append(ICalendarSeries(uid))
+            }
+            series[place].add(component)
         }
         let zones = ICalendarZones(self.zones, home: home ?? zone, ICalendarBudget(steps: steps))
         var (found, problems) = ([ICalendarOccurrence](), ICalendarProblems())
-        for series in order.compactMap({ series[$0] }) {
+        for series in series {
             found += series.occurrences(in: range, zones, &problems)
             problems.repeats += series.repeats
             zones.budget.blame("the recurring event in line \(series.line)")

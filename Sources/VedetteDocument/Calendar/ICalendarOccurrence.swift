@@ -46,8 +46,6 @@ public struct ICalendarOccurrence: Sendable {
     /// When it is over, in seconds since 1970-01-01T00:00:00Z; nil for a to-do, which waits until it is done.
     public var over: Int? { isToDo && date == nil ? nil : (end ?? start)?.seconds }
 
-    func isOver(at time: Int) -> Bool { over.map { $0 <= time } ?? false }
-
     func begins(before time: Int) -> Bool { order < time }
 
     var order: Int { (start ?? end)?.seconds ?? .max }

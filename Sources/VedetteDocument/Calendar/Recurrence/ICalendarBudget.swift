@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The steps that the recurrences of one calendar may take. A step is a period of a rule or a date that is looked at, so the bound
-/// is one of the calendar and not of the machine.
+/// The steps that the recurrences and time zones of one calendar may take. A step is a period of a rule or a date that is looked at; what
+/// takes longer counts as several. So the bound is one of the calendar and not of the machine.
 final class ICalendarBudget {
     private let limit: Int
     private var left: Int

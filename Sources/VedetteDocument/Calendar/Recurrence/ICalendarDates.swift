@@ -198,6 +198,7 @@ struct ICalendarDates {
             cursor = base + step
         }
         if !rule.positions.isEmpty {
+            guard budget.take(rule.positions.count) else { return false }
             let count = size
             chosen = Set(rule.positions.map { $0 > 0 ? $0 - 1 : count + $0 }.filter { (0..<count).contains($0) })
                 .sorted()

@@ -10,6 +10,8 @@ struct ICalendarSeries {
 
     /// The dates that are read of a series at most.
     static let maximumDates = 1000
+    /// A rule is read, a date is converted to UTC, and an occurrence has its texts written. Each takes as long as so many steps.
+    private static let (stepsOfRule, stepsOfDate, stepsOfOccurrence) = (64, 4, 16)
 
     /// The line at which its first component begins.
     var line: Int { main?.line ?? changed.first?.line ?? 0 }
@@ -42,18 +44,21 @@ struct ICalendarSeries {
             if component["RECURRENCE-ID"]?.parameters["RANGE"] != nil { problems.ranges += 1 }
             overrides[zones.utc(id)] = component
         }
+        let lower = range.lowerBound
         func changes() -> [ICalendarOccurrence] {
-            overrides.compactMap { occurrence(of: $1, span: ICalendarSpan($1, zones), id: $0, isByDay: false, zones) }
+            overrides.compactMap {
+                occurrence(of: $1, span: ICalendarSpan($1, zones), id: $0, isByDay: false, since: lower, zones)
+            }
         }
-        guard let main else { return changes().filter { !$0.isOver(at: range.lowerBound) } }
+        guard let main else { return changes() }
         guard let span = ICalendarSpan(main, zones) else {
             if main.name == "VEVENT" || main["DTSTART"] != nil { problems.unread.append(main.line) }
             return main.name == "VTODO"
-                ? [occurrence(of: main, span: nil, id: nil, isByDay: false, zones)].compactMap { $0 } : []
+                ? [occurrence(of: main, span: nil, id: nil, isByDay: false, since: lower, zones)].compactMap { $0 } : []
         }
         guard main["RRULE"] != nil || main["RDATE"] != nil else {
-            let one = [occurrence(of: main, span: span, id: nil, isByDay: false, zones)].compactMap { $0 }
-            return (one + changes()).filter { !$0.isOver(at: range.lowerBound) }
+            let one = occurrence(of: main, span: span, id: nil, isByDay: false, since: lower, zones)
+            return [one].compactMap { $0 } + changes()
         }
         return recurring(main, span, overrides, in: range, zones, &problems)
     }
@@ -67,7 +72,8 @@ struct ICalendarSeries {
         let from = zones.civil(at: range.lowerBound, in: first.zone) - span.longest - 86_400
         let end = zones.civil(at: range.upperBound, in: first.zone) + 86_400
         func dates(_ name: String) -> [ICalendarDates] {
-            let rules = main.all(name).map { ICalendarRule($0.value) }
+            let rules = main.all(name).prefix { _ in zones.budget.take(ICalendarSeries.stepsOfRule) }
+                .map { ICalendarRule($0.value) }
             problems.rules += rules.count { $0 == nil }
             return rules.compactMap { $0 }.map { rule in
                 let last = rule.last(for: first) { zones.civil(at: $0, in: first.zone) }
@@ -88,6 +94,7 @@ struct ICalendarSeries {
         while let start = set.next(zones.budget) {
             if start > end, !found.isEmpty || next != nil { break }
             let time = ICalendarTime(civil: start, isDate: first.isDate, zone: first.zone)
+            guard zones.budget.take(ICalendarSeries.stepsOfDate) else { break }
             let id = zones.utc(time)
             let override = overrides[id]
             if override != nil { used.insert(id) }
@@ -96,8 +103,7 @@ struct ICalendarSeries {
             guard
                 let one = occurrence(
                     of: override ?? main, span: shown, id: id, time, isByDay: isByDay,
-                    alarms: override == nil ? alarms : nil, zones),
-                !one.isOver(at: range.lowerBound)
+                    alarms: override == nil ? alarms : nil, since: range.lowerBound, zones)
             else { continue }
             if one.begins(before: range.upperBound) {
                 found.append(one)
@@ -111,8 +117,9 @@ struct ICalendarSeries {
             let time = component["RECURRENCE-ID"].flatMap(ICalendarTime.init)
             guard
                 let one = occurrence(
-                    of: component, span: ICalendarSpan(component, zones), id: id, time, isByDay: isByDay, zones),
-                !one.isOver(at: range.lowerBound), one.begins(before: range.upperBound)
+                    of: component, span: ICalendarSpan(component, zones), id: id, time, isByDay: isByDay,
+                    since: range.lowerBound, zones),
+                one.begins(before: range.upperBound)
             else { continue }
             found.append(one)
         }
@@ -134,11 +141,16 @@ struct ICalendarSeries {
     ///   - id: when the date would be without a change; nil for what does not recur.
     ///   - isByDay: whether the day alone tells the dates apart, so that another time of day keeps the key.
     ///   - alarms: those of the component, where they are known.
+    /// - Returns: nil for what has no time, and for what is over at `lower`.
     private func occurrence(
         of component: ICalendarComponent, span: ICalendarSpan?, id: Int?, _ time: ICalendarTime? = nil, isByDay: Bool,
-        alarms: ICalendarAlarms? = nil, _ zones: ICalendarZones
+        alarms: ICalendarAlarms? = nil, since lower: Int, _ zones: ICalendarZones
     ) -> ICalendarOccurrence? {
-        guard span != nil || component.name == "VTODO" else { return nil }
+        let isToDo = component.name == "VTODO"
+        guard span != nil || isToDo else { return nil }
+        // A to-do that does not recur waits until it is done.
+        if let span, !isToDo || id != nil, zones.utc(span.end ?? span.start) <= lower { return nil }
+        guard zones.budget.take(ICalendarSeries.stepsOfOccurrence) else { return nil }
         let date: String? = id.map { id in
             if let time, time.isDate || isByDay { return String(time.basic.prefix(8)) }
             return ICalendarTime(civil: id, isDate: false, zone: .utc).basic + "Z"

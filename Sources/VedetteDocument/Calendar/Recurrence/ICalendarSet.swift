@@ -33,13 +33,26 @@ struct ICalendarSet {
     /// The rules that fit no date.
     var fruitless: Int { (rules + exceptions).count { $0.dates.isFruitless } }
 
-    /// Returns the next date; nil behind the last one, and when the budget is exhausted.
+    /// The first date of the rules and the further ones; nil for none.
+    private var first: Int? {
+        var first = further.last
+        for index in rules.indices {
+            if let date = rules[index].date { first = min(first ?? date, date) }
+        }
+        return first
+    }
+
+    /// Returns the next date, whose cost grows with the rules; nil behind the last one, and when the budget is exhausted.
     mutating func next(_ budget: ICalendarBudget) -> Int? {
-        while budget.take(), let date = (rules.map(\.date) + [further.last]).compactMap({ $0 }).min() {
+        while budget.take(1 + rules.count + exceptions.count), let date = first {
             while further.last == date { further.removeLast() }
             for index in rules.indices { rules[index].pass(date, budget) }
-            for index in exceptions.indices { exceptions[index].pass(date - 1, budget) }
-            if !exceptions.contains(where: { $0.date == date }) { return date }
+            var isExcepted = false
+            for index in exceptions.indices {
+                exceptions[index].pass(date - 1, budget)
+                if exceptions[index].date == date { isExcepted = true }
+            }
+            if !isExcepted { return date }
         }
         return nil
     }
