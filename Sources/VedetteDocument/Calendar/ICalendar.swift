@@ -2,7 +2,8 @@
 
 /// One or more iCalendar objects (RFC 5545), read line by line.
 ///
-/// libical is not used: its parser takes a cut body for a shorter calendar, and its search for the dates of a rule has no bound.
+/// A component that is not closed is an error, so a cut body is never taken for a shorter calendar. The dates of rules are found in counted
+/// steps (``ICalendar/maximumSteps``), so no calendar computes for long.
 public struct ICalendar: Sendable {
     /// The events and to-dos.
     public private(set) var components: [ICalendarComponent] = []
