@@ -53,6 +53,28 @@ struct CommandSourceTests {
         }
     }
 
+    @Test(
+        "a command under way ends with what it started, when its source is removed and when the watcher stops",
+        arguments: [true, false])
+    func processGroup(isRemoved: Bool) async throws {
+        let home = try Home()
+        let pipe = home.directory.appending(path: "held").path
+        try #require(mkfifo(pipe, 0o600) == 0)
+        // The reader ends when nobody holds the pipe any more.
+        let command = "exec 3>\(pipe); sleep 600 & echo started >&3; wait"
+        try home.write("sources: {slow: {kind: text, command: [sh, -c, '\(command)'], every: 1h}}")
+        let reader = try Child("/bin/cat", [pipe])
+        let watcher = try Child(Program.path, ["run"] + home.places)
+        try await reader.wait { $0.contains("started") }
+        if isRemoved {
+            try home.write("sources: {other: {kind: text, command: [id], every: 1h}}")
+            watcher.kill(SIGHUP)
+            #expect(await reader.end() == 0)
+        }
+        #expect(await watcher.stop() == 0)
+        #expect(await reader.end() == 0)
+    }
+
     @Test("a command beside an address, and one that a shell would have to read, are errors of check")
     func wrong() async throws {
         let home = try Home()
