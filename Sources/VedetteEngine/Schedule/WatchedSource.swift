@@ -80,8 +80,10 @@ final class WatchedSource {
 
     /// Waits until its poll has ended.
     func waitForPoll() async {
-        guard isPolled else { return }
-        await withCheckedContinuation { waiters.append($0) }
+        await withCheckedContinuation { continuation in
+            // Checked inside: the poll may end on the way into the continuation.
+            if isPolled { waiters.append(continuation) } else { continuation.resume() }
+        }
     }
 
     // MARK: Its record
