@@ -81,8 +81,8 @@ struct WatcherRegistration: Sendable, Hashable {
     ///   - ending: whether expired registrations of other watchers are deleted. A watcher that could not reach the
     ///     database itself leaves the others time to renew theirs; so does one whose renewals came late, since the
     ///     database may have answered nobody meanwhile.
-    ///   - unrenewed: what the renewal before returned. A registration that is still so after a second late renewal is deleted
-    ///     all the same: the database is slow, and answered this watcher twice and that one not once.
+    ///   - unrenewed: what the renewal before returned. A registration that has the same end at a second late renewal is
+    ///     deleted: the database is slow, but answered this watcher twice and the other one not once.
     /// - Returns: the expired registrations of others, with their ends, where this renewal was late; none where it was not.
     /// - Throws: `lost`.
     @discardableResult

@@ -15,7 +15,7 @@ public struct JournalAlarm: Sendable {
     /// A write that succeeds sooner after a failure is no recovery: on a full disk small ones may succeed in between.
     static let shortestRecovery = Duration.seconds(60)
 
-    /// A lock may be that of one row, so that one source fails: it is announced after this time in which nothing was written.
+    /// A lock may hold one row alone, and fail one source. So it is announced only after nothing was written for this long.
     static let longestLock = Duration.seconds(30)
 
     private var problem: JournalError?
@@ -63,8 +63,8 @@ extension JournalError {
 }
 
 extension JournalError.Reason {
-    /// Whether other records of the same transaction may be written without one that is at fault: a lock may be that of one row,
-    /// and a server may have no time or memory for one record.
+    /// Whether one record may be at fault, so that the others of its transaction can be written without it: a lock may hold one
+    /// row alone, and a server may lack time or memory for one record.
     public var mayConcernOneRecord: Bool { self == .busy || self == .inputOutput || !concernsWholeJournal }
 
     /// Whether every other record would fail for the same reason, or may do so.

@@ -11,7 +11,7 @@ struct JournalRepair {
     private let stamp: String
     private let steps: [String]
 
-    /// - Parameter steps: those of the tables that this version knows.
+    /// - Parameter steps: the migrations that this version knows.
     init(_ files: JournalFiles, at now: Timestamp, steps: [String] = Migrations.steps) {
         (self.files, self.steps) = (files, steps)
         // 2026-11-22T05:13:02Z as 20261122T051302.

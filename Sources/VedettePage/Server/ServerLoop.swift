@@ -214,8 +214,8 @@ final class ServerLoop {
         setDeadline(of: exchange.connection, in: limits.send)
     }
 
-    /// - Parameter closes: whether the connection ends with the response, since the rest of the request is not read. That of a
-    ///   health check beyond a limit ends too.
+    /// - Parameter closes: whether the connection ends with the response, since the rest of the request is not read. The
+    ///   connection of a health check beyond a limit always ends.
     private func queue(_ response: PageResponse, _ exchange: Exchange, closes: Bool = false) -> MHD_Result {
         var response = response
         if case .stream = response.body, streams >= limits.streams {

@@ -25,13 +25,13 @@ enum LeaseRows {
             """, [writer] + columns(of: leases))
     }
 
-    /// Returns those of some leases that the writer of the transaction must hold, and does not.
+    /// Returns which of the leases the writer of the transaction must hold, and does not.
     static func fenced(_ leases: Set<Lease>, _ transaction: Transaction) throws -> Set<Lease> {
         guard let writer = transaction.sharedWriter, !leases.isEmpty else { return [] }
         return leases.subtracting(try held(leases, by: writer, transaction))
     }
 
-    /// Returns those of some leases that a watcher holds. A look-up for each: for a comparison with an array the server may
+    /// Returns which of the leases a watcher holds. It looks each up: for a comparison with an array the server may
     /// compare each row with each element, which takes seconds for 5,000 of 100,000.
     private static func held(
         _ leases: Set<Lease>, by writer: Int64, _ transaction: Transaction

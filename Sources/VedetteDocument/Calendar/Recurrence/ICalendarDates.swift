@@ -379,7 +379,7 @@ struct ICalendarDates {
         if (start..<end).contains(day) { add(day) }
     }
 
-    /// Whether a week is chosen by its number, which is that of the year that has most of its days.
+    /// Whether a week is chosen by its number. It belongs to the year that has most of its days.
     private func isChosen(week: Int) -> Bool {
         func firstWeek(_ year: Int) -> Int {
             let day = Gregorian.days(year, 1, 4)

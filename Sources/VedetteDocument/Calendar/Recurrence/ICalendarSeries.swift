@@ -140,7 +140,7 @@ struct ICalendarSeries {
     /// - Parameters:
     ///   - id: when the date would be without a change; nil for what does not recur.
     ///   - isByDay: whether the day alone tells the dates apart, so that another time of day keeps the key.
-    ///   - alarms: those of the component, where they are known.
+    ///   - alarms: the component's alarms; nil where they are not read yet.
     /// - Returns: nil for what has no time, and for what is over at `lower`.
     private func occurrence(
         of component: ICalendarComponent, span: ICalendarSpan?, id: Int?, _ time: ICalendarTime? = nil, isByDay: Bool,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The dates of a recurring event, each once and in order: those of its rules and further ones, without those of other rules.
+/// The dates of a recurring event, each once and in order. Its rules and its list of dates name them; its exceptions leave some
+/// out.
 struct ICalendarSet {
     /// The dates of a rule, the next one known.
     private struct Head {

@@ -40,7 +40,7 @@ final class ICalendarClock {
     private var end: Int
 
     /// - Parameters:
-    ///   - changes: the first ones, in order; those of the observances count after the last of them.
+    ///   - changes: the first changes, in order. After the last of them the observances decide.
     init(_ name: String, initial: Int, changes: [(at: Int, offset: Int)] = [], _ observances: [Observance]) {
         (self.name, self.initial, self.changes, self.observances) = (name, initial, changes, observances)
         end = changes.last?.at ?? .min

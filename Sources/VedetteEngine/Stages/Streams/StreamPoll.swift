@@ -50,7 +50,7 @@ struct StreamPoll {
         if isKept, !isOver, source.record.connection == .open { try await follow() }
     }
 
-    /// The result of a connection that was opened: the items are those of the snapshot, or none.
+    /// The result of a connection that was opened: the snapshot's items stay, or there are none yet.
     private func opening(_ stages: PollStages) -> PollResult {
         guard stages.comparableSnapshot == nil else { return PollResult(.opened) }
         let differ = Differ(source: source.source, now: clock.now().wall)

@@ -66,8 +66,8 @@ struct RequestGuard: Sendable {
             ?? false
     }
 
-    /// The challenges of a 401, one for each scheme that a client can use (RFC 9110 §15.5.2). A browser would answer that of the
-    /// basic scheme with a window of its own, before the form that asks for the token, so it gets the other alone.
+    /// The challenges of a 401, one for each scheme that a client can use (RFC 9110 §15.5.2). A browser answers
+    /// Basic with a window of its own, before the form that asks for the token, so it gets Bearer alone.
     static func challenges(_ request: PageRequest) -> [HeaderField] {
         let isBrowser =
             request.acceptsHTML || request.header("Sec-Fetch-Mode") != nil
