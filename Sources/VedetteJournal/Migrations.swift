@@ -12,9 +12,10 @@ enum Migrations {
     static let steps: [String] = [version1]
 
     private static let version1 = """
+        -- name is null for one that is given up, while its items are deleted in batches; another may have its name by then.
         create table source (
           id integer primary key,
-          name text not null unique,
+          name text unique,
           due integer,
           polled_at integer,
           good_at integer,

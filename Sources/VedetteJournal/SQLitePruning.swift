@@ -75,7 +75,8 @@ struct SQLitePruning: PruningSteps {
                 arguments: [retention.sourcesBefore.milliseconds])
             var abandoned: [Int64] = []
             while let row = try rows.next() {
-                if !retention.sources.contains(row[1]) { abandoned.append(row[0]) }
+                let name: String? = row[1]
+                if name.map(retention.sources.contains) != true { abandoned.append(row[0]) }
             }
             return abandoned
         }
@@ -83,7 +84,7 @@ struct SQLitePruning: PruningSteps {
 
     func retire(_ source: Int64, _ retention: Retention) async throws(JournalError) -> Bool {
         let retire = """
-            update source set name = '/pruned/' || id, record = '{}'
+            update source set name = null, record = '{}'
             where id = ? and coalesce(polled_at, due, 0) < ?
             """
         return try await store.write { db in

@@ -71,7 +71,7 @@ struct PollWriter {
     private func write(_ poll: PollRecord, _ record: SourceRecord) {
         SourceRows.write(record, transaction)
         let source = record.name
-        if poll.isNewBaseline { transaction.enqueue("delete from item where source = $1", [source]) }
+        if poll.isNewBaseline || poll.isFirst { transaction.enqueue("delete from item where source = $1", [source]) }
         for key in poll.deletions {
             transaction.enqueue("delete from item where source = $1 and key = $2", [source, key])
         }

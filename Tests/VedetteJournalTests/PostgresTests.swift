@@ -360,7 +360,9 @@ struct PostgresTests {
             var record = SourceRecord(name: "back")
             record.health.lastPollAt = stamp(polled)
             let writes = (0..<items).map { item("\($0)") }
-            _ = try await journal.commit([PollRecord(record: record, isNewBaseline: true, writes: writes)])
+            var poll = PollRecord(record: record, writes: writes)
+            poll.isFirst = true
+            _ = try await journal.commit([poll])
         }
         try await commit(polled: 1, items: PostgresPruning.batch + 500)
         let retention = Retention(eventsBefore: stamp(0), sources: [], sourcesBefore: stamp(100))

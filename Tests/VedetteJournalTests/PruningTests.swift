@@ -119,6 +119,9 @@ struct PruningTests {
         var retired: [Int64] = []
         for source in abandoned where try await pruning.retire(source, retention) { retired.append(source) }
         #expect(abandoned.count == 2 && retired.count == 1)
+        #expect(try await journal.sourceRecords().map(\.name) == ["polled"])
+        let copied = try await journal.store.read { try CopyRows.read(.source, after: nil, limit: 10, $0) }
+        #expect(copied.count == 1)
         // As a crash between two steps leaves it.
         for source in retired { _ = try await pruning.delete(source) }
         #expect(try await journal.items(of: "back").isEmpty)

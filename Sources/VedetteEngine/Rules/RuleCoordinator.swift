@@ -82,6 +82,7 @@ actor RuleCoordinator {
         var record = PollRecord(
             record: transition.record, isNewBaseline: transition.isNewBaseline,
             writes: transition.writes + transition.refreshes, deletions: transition.deletions)
+        record.isFirst = poll.isFirst
         record.events = transition.events.map {
             $0.event(id: identifier(), source: source, poll: poll.id, at: now.wall)
         }

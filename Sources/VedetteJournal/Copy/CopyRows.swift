@@ -18,7 +18,9 @@ enum CopyRows {
 
     static func select(_ table: JournalTable, isFirst: Bool) -> String {
         let key = table.key.map(\.name).joined(separator: ", ")
-        let after = isFirst ? "" : " where (\(key)) > (\(table.key.map { _ in "?" }.joined(separator: ", ")))"
+        // A source that is given up has no name, and its rows are being deleted.
+        let first = table == .source ? " where name is not null" : ""
+        let after = isFirst ? first : " where (\(key)) > (\(table.key.map { _ in "?" }.joined(separator: ", ")))"
         let columns = table.columns.map(\.name).joined(separator: ", ")
         return "select \(columns) from \(table.name)\(after) order by \(key) limit ?"
     }

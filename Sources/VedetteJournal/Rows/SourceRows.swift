@@ -44,7 +44,7 @@ enum SourceRows {
     }
 
     static func records(_ db: Database, _ cache: SourceRecordCache) throws -> [SourceRecord] {
-        let select = "select \(SourceRow.columns) from source order by name"
+        let select = "select \(SourceRow.columns) from source where name is not null order by name"
         let rows = try Row.fetchCursor(db.cachedStatement(sql: select))
         return try cache.records {
             guard let row = try rows.next().map(SQLiteRow.init) else { return nil }

@@ -6,6 +6,8 @@ public struct PollRecord: Sendable {
     public var record: SourceRecord?
     /// True when the snapshot is replaced: every stored item of the source is deleted first.
     public var isNewBaseline: Bool
+    /// No snapshot of the source was stored before: what a pruning has not deleted yet of an earlier one is none of it.
+    public var isFirst = false
     public var writes: [StoredItem]
     public var deletions: [String]
     public var events: [Event]
