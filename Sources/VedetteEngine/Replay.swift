@@ -43,6 +43,7 @@ public actor Replay {
             dependencies, network: NetworkMonitor(), rules: self.rules, commits: commits,
             deferredWrites: DeferredWrites())
         self.source = WatchedSource(source, number: 0)
+        bodies.callBack(on: self)
     }
 
     /// Polls once: the pages are the answers, in order. Pages that the poll does not ask for are not read.
@@ -62,7 +63,9 @@ public actor Replay {
         var poll = Poll(earlier: await passTime(until: time))
         clock.set(time)
         let isFirst = source.record.snapshot == nil
-        await pass(PollSchedule.Start(source: source, lane: lane, origin: source.origin))
+        let start = PollSchedule.Start(source: source, lane: lane, origin: source.origin)
+        pipeline.start(start, on: self) { self.source.pollEnded() }
+        await source.waitForPoll(on: self)
         poll.baseline = isFirst ? source.record.snapshot?.count : nil
         // A stream has a commit for each batch.
         poll.events = journal.events(after: lastEvent, EventFilter(), limit: .max)
@@ -70,15 +73,6 @@ public actor Replay {
         poll.deliveries = newDeliveries()
         poll.failure = source.record.health.problem
         return poll
-    }
-
-    /// Takes one poll through the pipeline. The bodies are there already, so it waits for each answer.
-    private func pass(_ start: PollSchedule.Start) async {
-        let poll = pipeline.begin(start)
-        var next = PollPipeline.Next.send
-        while case .send = next { next = pipeline.handle(bodies.answer(to: poll.first.request), of: poll) }
-        if case .finish = next { await pipeline.finish(poll) }
-        pipeline.end(poll)
     }
 
     /// What rules remember after the last poll: what they hold back, and until when.
@@ -118,6 +112,14 @@ private final class ReplayClock: Clock {
 private final class ReplayFetcher: Fetcher {
     private let pages = Mutex<[PageBody]>([])
     private let stream = Mutex<Response?>(nil)
+    /// Weak, for it has this fetcher.
+    private let owner = Mutex(Owner())
+
+    private struct Owner {
+        weak var actor: (any Actor)?
+    }
+
+    func callBack(on actor: any Actor) { owner.withLock { $0.actor = actor } }
 
     func serve(_ bodies: [PageBody]) {
         pages.withLock { $0 = bodies }
@@ -131,7 +133,7 @@ private final class ReplayFetcher: Fetcher {
         stream.withLock { $0 = response }
     }
 
-    func answer(to request: Request) -> Result<Response, FetchError> {
+    private func answer(to request: Request) -> Result<Response, FetchError> {
         if let response = stream.withLock({ $0 }) { return .success(response) }
         let next = pages.withLock { pages in pages.isEmpty ? nil : pages.removeFirst() }
         guard let page = next else { return .failure(FetchError(.notFound, "no body is given for this page")) }
@@ -147,8 +149,20 @@ private final class ReplayFetcher: Fetcher {
     func start(
         _ request: Request, ended: @escaping @Sendable (Result<Response, FetchError>) -> Void
     ) -> any FetchHandle {
-        FetchTask(on: globalConcurrentExecutor, ended: ended) { self.answer(to: request) }
+        let answer = answer(to: request)
+        if let actor = owner.withLock({ $0.actor }) { Task { await call(ended, answer, on: actor) } }
+        return AnsweredRequest()
     }
+
+    private func call(
+        _ ended: @Sendable (Result<Response, FetchError>) -> Void, _ answer: Result<Response, FetchError>,
+        on actor: isolated any Actor
+    ) { ended(answer) }
+}
+
+/// Cannot be cancelled: its answer is there.
+private struct AnsweredRequest: FetchHandle {
+    func cancel() {}
 }
 
 /// Hands over all records at once, then ends.

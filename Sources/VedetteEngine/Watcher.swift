@@ -122,7 +122,7 @@ public actor Watcher {
     public func reload(_ watch: WatchConfiguration) async throws(JournalError) {
         try await rules.prepare(watch.rules)
         // What a poll that was cancelled still commits is the state from which its source goes on.
-        for source in schedule.removed(watch.sources) { await source.waitForPoll() }
+        for source in schedule.removed(watch.sources) { await source.waitForPoll(on: self) }
         let stored = try await dependencies.journal.records { newNames(share.polled(of: watch.sources)) }
         share.configured = watch.sources
         schedule.reload(share.polled, stored: stored, now: dependencies.clock.now())
@@ -158,7 +158,7 @@ public actor Watcher {
         while let source = schedule[name], source.isPolled {
             // A stream ends only when it is cancelled.
             if source.isStreaming { source.cancelPoll() }
-            await source.waitForPoll()
+            await source.waitForPoll(on: self)
         }
         guard let source = schedule[name], source.record.snapshot?.emptiness != nil else { return }
         try await source.acceptEmptiness(commits)
@@ -210,38 +210,7 @@ public actor Watcher {
     }
 
     private func start(_ start: PollSchedule.Start) {
-        guard start.isHealthCheck else {
-            let poll = pipeline.begin(start)
-            start.source.poll = poll
-            return send(poll)
-        }
-        start.source.healthCheck = Task {
-            await self.pipeline.checkHealth(start.source)
-            self.ended(start)
-        }
-    }
-
-    private func send(_ poll: Poll) {
-        let number = poll.source.number
-        pipeline.send(poll) { answer in self.assumeIsolated { $0.answered(number, answer) } }
-    }
-
-    /// Goes on with a poll: on this thread, or in a task where something must be read or committed.
-    private func answered(_ number: Int, _ answer: consuming Result<Response, FetchError>) {
-        guard let poll = schedule.source(number: number).poll else { return }
-        switch pipeline.handle(consume answer, of: poll) {
-        case .send: send(poll)
-        case .end:
-            pipeline.end(poll)
-            ended(poll.start)
-        case .finish:
-            poll.noteTask(
-                Task {
-                    await self.pipeline.finish(poll)
-                    self.pipeline.end(poll)
-                    self.ended(poll.start)
-                })
-        }
+        pipeline.start(start, on: self) { self.ended(start) }
     }
 
     private func ended(_ start: PollSchedule.Start) {
@@ -259,7 +228,7 @@ public actor Watcher {
         guard let source = schedule[name], !Task.isCancelled else { return }
         start(schedule.startNow(source))
         await withTaskCancellationHandler {
-            await source.waitForPoll()
+            await source.waitForPoll(on: self)
         } onCancel: {
             Task { await self.cancelPoll(of: name) }
         }

@@ -301,7 +301,7 @@ struct PollTests {
                 identity: source.identity, fingerprints: [:], goodAt: Timestamp(milliseconds: 0))
             let requests = RequestBuilder(source: source, lane: .polls, userAgent: "test/1")
             let prepared = requests.prepared(after: known, now: Timestamp(milliseconds: 0), reusing: nil)
-            var poll = PollStages(
+            var poll = PollReader(
                 source: source, snapshot: known, prepared: prepared, fetcher: fetcher, clock: ManualClock(),
                 userAgent: "test/1", storedItems: { [:] })
             poll.limits.bytes = 15

@@ -45,9 +45,6 @@ struct PollSchedule {
 
     subscript(name: String) -> WatchedSource? { byName[name] }
 
-    /// The source with that number.
-    func source(number: Int) -> WatchedSource { byNumber[number] }
-
     /// Every watched source.
     var all: [WatchedSource] { byNumber.filter { !$0.isRemoved } }
 

@@ -79,11 +79,10 @@ final class WatchedSource {
     }
 
     /// Waits until its poll has ended.
-    func waitForPoll() async {
-        await withCheckedContinuation { continuation in
-            // Checked inside: the poll may end on the way into the continuation.
-            if isPolled { waiters.append(continuation) } else { continuation.resume() }
-        }
+    /// - Parameter actor: the one that it belongs to. A closure that does not capture its actor runs on the pool, and so would
+    ///   this, beside the poll's end.
+    func waitForPoll(on actor: isolated any Actor) async {
+        await withCheckedContinuation { if isPolled { waiters.append($0) } else { $0.resume() } }
     }
 
     // MARK: Its record

@@ -15,7 +15,7 @@ extension Watcher {
             problem = error
         }
         rulesChanged()
-        for source in released { await source.waitForPoll() }
+        for source in released { await source.waitForPoll(on: self) }
         if let problem { throw problem }
     }
 }

@@ -16,7 +16,7 @@ public struct OneShotPoll: Sendable {
     /// Returns the items of the source: every page of a list, the first page of a window.
     public func items(of source: Source) async throws(ReadError) -> [Item] {
         let requests = RequestBuilder(source: source, lane: .polls, userAgent: userAgent)
-        let poll = PollStages(
+        let poll = PollReader(
             source: source, snapshot: nil,
             prepared: requests.prepared(after: nil, now: clock.now().wall, reusing: nil), fetcher: fetcher,
             clock: clock, userAgent: userAgent, transformer: transformer, storedItems: { [:] })

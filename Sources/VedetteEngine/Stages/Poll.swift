@@ -2,17 +2,17 @@
 
 import VedetteCore
 
-/// One poll under way: what it asks, and the one handle that cancels it. It belongs to the watcher's actor.
+/// One poll under way: what it asks, and the one handle that cancels it, wherever it is. It belongs to the watcher's actor.
 final class Poll {
     /// What remains of a poll beside the network thread.
     enum Rest {
-        case read(FetchedSource)
+        case read(FetchResult)
         case store(PollResult)
         case evaluate(TransitionResult)
     }
 
     let start: PollSchedule.Start
-    let stages: PollStages
+    let reader: PollReader
     var first: FirstRequest
     /// When its first request was sent.
     let startedAt: BootTime
@@ -21,14 +21,16 @@ final class Poll {
     private var request: (any FetchHandle)?
     private var task: Task<Void, Never>?
     private var isCancelled = false
+    /// Called when nothing of it remains.
+    let ended: () -> Void
 
     var source: WatchedSource { start.source }
     /// In logs, `status` and events.
-    var id: String { stages.id }
+    var id: String { reader.id }
 
-    init(_ start: PollSchedule.Start, _ stages: PollStages, at now: BootTime) {
-        (self.start, self.stages, startedAt) = (start, stages, now)
-        first = stages.firstRequest()
+    init(_ start: PollSchedule.Start, _ reader: PollReader, at now: BootTime, ended: @escaping () -> Void) {
+        (self.start, self.reader, startedAt, self.ended) = (start, reader, now, ended)
+        first = reader.firstRequest()
     }
 
     /// Notes the request that it waits for.

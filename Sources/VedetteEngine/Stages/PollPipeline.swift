@@ -26,39 +26,70 @@ final class PollPipeline {
         meter = PollMeter(dependencies.meter)
     }
 
-    // MARK: Fetch
+    // MARK: A poll
 
-    /// Begins a poll. `send` must follow.
-    func begin(_ start: PollSchedule.Start) -> Poll {
+    /// Starts a poll, or the health check of a source that is not polled in time.
+    /// - Parameters:
+    ///   - actor: the one that the pipeline belongs to; the fetcher calls back on its executor.
+    ///   - ended: called on that actor when nothing of it remains.
+    func start(_ start: PollSchedule.Start, on actor: isolated any Actor, ended: @escaping () -> Void) {
+        guard !start.isHealthCheck else {
+            start.source.healthCheck = Task {
+                await checkHealth(start.source, on: actor)
+                ended()
+            }
+            return
+        }
         let now = dependencies.clock.now().boot
         meter.started(start.source, in: start.lane, at: now)
         // Held until the commit, when nothing of what was read is left.
         let memory = PollMemoryShare(dependencies.memory)
-        return Poll(start, stages(of: start.source, start.lane, memory), at: now)
+        let poll = Poll(start, reader(of: start.source, start.lane, memory), at: now, ended: ended)
+        start.source.poll = poll
+        fetch(poll, on: actor)
     }
 
-    /// Sends the request of a poll.
-    /// - Parameter answered: called on the fetcher's executor after this has returned; `handle` must follow.
-    func send(_ poll: Poll, answered: @escaping @Sendable (Result<Response, FetchError>) -> Void) {
-        poll.noteRequest(dependencies.fetcher.start(poll.first.request, ended: answered))
+    private func fetch(_ poll: Poll, on actor: isolated any Actor) {
+        // Both belong to the actor, on whose executor the fetcher calls back: `assumeIsolated` checks it.
+        nonisolated(unsafe) let (pipeline, poll) = (self, poll)
+        poll.noteRequest(
+            dependencies.fetcher.start(poll.first.request) { answer in
+                actor.assumeIsolated { pipeline.answered(poll, answer, on: $0) }
+            })
+    }
+
+    /// Goes on with a poll: at once, or in a task where something must be read or committed.
+    private func answered(
+        _ poll: Poll, _ answer: consuming Result<Response, FetchError>, on actor: isolated any Actor
+    ) {
+        switch handle(consume answer, of: poll) {
+        case .fetch: fetch(poll, on: actor)
+        case .end: end(poll)
+        case .finish:
+            poll.noteTask(
+                Task {
+                    await finish(poll, on: actor)
+                    end(poll)
+                })
+        }
     }
 
     /// How a poll goes on after an answer.
-    enum Next {
+    private enum Next {
         /// Nothing remains: nothing is asked of the rules, nothing is committed. So ends most of what is unchanged.
         case end
         /// The request must be sent again.
-        case send
+        case fetch
         /// Something must be read or committed.
         case finish
     }
 
     /// Handles the answer to the request of a poll. What needs no reading becomes a transition at once.
-    func handle(_ answer: consuming Result<Response, FetchError>, of poll: Poll) -> Next {
+    private func handle(_ answer: consuming Result<Response, FetchError>, of poll: Poll) -> Next {
         // An answer to an earlier request says nothing of the host that the source has now.
         guard !poll.source.isRemoved, !poll.source.mustRestart else { return .end }
-        switch poll.stages.interpret(consume answer, to: &poll.first, poll.startedAt) {
-        case nil: return .send
+        switch poll.reader.interpret(consume answer, to: &poll.first, poll.startedAt) {
+        case nil: return .fetch
         case .ended(let result)?:
             if confirmsAbsences(result, of: poll.source) {
                 poll.rest = .store(result)
@@ -74,10 +105,17 @@ final class PollPipeline {
         }
     }
 
+    /// Its memory is free, and it has a duration.
+    private func end(_ poll: Poll) {
+        poll.reader.memory?.release()
+        meter.ended(poll.source, in: poll.start.lane, from: poll.startedAt, at: dependencies.clock.now().boot)
+        poll.ended()
+    }
+
     // MARK: Beside the network thread
 
     /// Finishes a poll: read → diff → transition → rules → commit. The writer of commits announces the deliveries.
-    func finish(_ poll: Poll) async {
+    private func finish(_ poll: Poll, on actor: isolated any Actor) async {
         do throws(JournalError) {
             switch poll.rest.take() {
             case nil: return
@@ -87,10 +125,10 @@ final class PollPipeline {
                 try await reading.run()
             case .read(let fetched)?:
                 // A body has one holder at a time, so that its reader need not copy it and its memory is free when it is read.
-                let result = try await poll.stages.readAndDiff(consume fetched)
-                try await store(result, of: poll.source, poll.stages, poll.connectionPlan(after: result))
+                let result = try await poll.reader.readAndDiff(consume fetched)
+                try await store(result, of: poll.source, poll.reader, poll.connectionPlan(after: result))
             case .store(let result)?:
-                try await store(result, of: poll.source, poll.stages, poll.connectionPlan(after: result))
+                try await store(result, of: poll.source, poll.reader, poll.connectionPlan(after: result))
             case .evaluate(let transition)?: try await evaluate(transition, of: poll.source)
             }
         } catch {
@@ -98,16 +136,10 @@ final class PollPipeline {
         }
     }
 
-    /// Ends a poll: its memory is free, and it has a duration.
-    func end(_ poll: Poll) {
-        poll.stages.memory?.release()
-        meter.ended(poll.source, in: poll.start.lane, from: poll.startedAt, at: dependencies.clock.now().boot)
-    }
-
     /// Makes the transition of a result, evaluates the rules and commits both.
     /// - Parameter plan: how a source with a stream is read from now on.
     func store(
-        _ result: PollResult, of source: WatchedSource, _ poll: PollStages, _ plan: ConnectionPlan
+        _ result: PollResult, of source: WatchedSource, _ poll: PollReader, _ plan: ConnectionPlan
     ) async throws(JournalError) {
         guard !source.isRemoved, !source.mustRestart else { return }
         let stored = try await itemsToConfirm(by: result, of: source, poll)
@@ -127,18 +159,18 @@ final class PollPipeline {
         switch transition {
         case .deferred where needsRules(transition, of: source): await rules.pollFailed(source.source.name)
         case .discarded, .deferred: return
-        case .commit(_, let facts) where source.isRemoved || source.mustRestart: takeBack(facts, of: source)
+        case .commit(_, let facts) where source.isRemoved || source.mustRestart: undo(facts, of: source)
         case .commit(let transition, let facts): try await commit(transition, facts, of: source)
         }
     }
 
-    // MARK: Stages
+    // MARK: Inputs
 
-    /// Returns the stages of a poll of a source as it is now.
+    /// Returns what reads a source as it is now.
     /// - Parameter memory: the poll's share of the memory for what polls read.
-    func stages(of source: WatchedSource, _ lane: Lane, _ memory: PollMemoryShare?) -> PollStages {
+    func reader(of source: WatchedSource, _ lane: Lane, _ memory: PollMemoryShare?) -> PollReader {
         let (journal, name, unwritten) = (dependencies.journal, source.source.name, source.refreshes)
-        return PollStages(
+        return PollReader(
             id: pollIdentifier(random: dependencies.random.next()), source: source.source,
             snapshot: source.record.snapshot, failures: source.record.health.failures, lane: lane,
             prepared: prepare(source, in: lane), fetcher: dependencies.fetcher, clock: dependencies.clock,
@@ -171,7 +203,7 @@ final class PollPipeline {
 
     /// Reads the items whose absence a result confirms.
     private func itemsToConfirm(
-        by result: PollResult, of source: WatchedSource, _ poll: PollStages
+        by result: PollResult, of source: WatchedSource, _ poll: PollReader
     ) async throws(JournalError) -> [String: StoredItem] {
         guard confirmsAbsences(result, of: source) else { return [:] }
         await poll.reserve(body: 0, items: 0)
@@ -289,15 +321,15 @@ final class PollPipeline {
         while true {
             do throws(JournalError) {
                 guard try await rules.commit(transition, facts) != nil else {
-                    takeBack(facts, of: source)
+                    undo(facts, of: source)
                     if !facts.isHealthCheck { postpone(source) }
                     return
                 }
-                return take(transition, facts, of: source)
+                return apply(transition, facts, to: source)
             } catch {
                 conflicts += 1
                 guard error.reason == .conflict, conflicts < RuleCoordinator.maximumConflicts, !source.isRemoved else {
-                    takeBack(facts, of: source)
+                    undo(facts, of: source)
                     throw error
                 }
             }
@@ -306,7 +338,7 @@ final class PollPipeline {
     }
 
     /// Makes a committed transition the source's state.
-    private func take(_ transition: PollTransition, _ facts: PollFacts, of source: WatchedSource) {
+    private func apply(_ transition: PollTransition, _ facts: PollFacts, to source: WatchedSource) {
         if let announcement = facts.announcement { network.announced(announcement) }
         if let outcome = facts.outcome { meter.count(outcome, of: source) }
         let isBaseline = facts.isFirst || transition.isNewBaseline
@@ -329,8 +361,8 @@ final class PollPipeline {
         }
     }
 
-    /// Takes back what a transition that is not committed changed beside its record.
-    private func takeBack(_ facts: PollFacts, of source: WatchedSource) {
+    /// Undoes what a transition that is not committed changed beside its record.
+    private func undo(_ facts: PollFacts, of source: WatchedSource) {
         if facts.announcement != nil { network.announced(nil) }
         if facts.hadDeferredWrite { deferredWrites.add(source, at: dependencies.clock.now().boot) }
     }
@@ -339,7 +371,7 @@ final class PollPipeline {
 
     /// Commits that a source became failing or stale, where the server's Retry-After or a long backoff delays the poll
     /// that would show it.
-    func checkHealth(_ source: WatchedSource) async {
+    private func checkHealth(_ source: WatchedSource, on actor: isolated any Actor) async {
         let now = dependencies.clock.now()
         source.followWallClock(now)
         var transition = PollTransition(

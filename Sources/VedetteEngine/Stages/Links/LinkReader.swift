@@ -128,7 +128,7 @@ struct LinkReader: Sendable {
     }
 }
 
-extension PollStages {
+extension PollReader {
     /// Adds the notes of linked resources to the items.
     func readLinks(
         of items: inout [Item], _ template: RequestTemplate, isPublic: Bool

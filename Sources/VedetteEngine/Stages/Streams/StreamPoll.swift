@@ -26,7 +26,7 @@ struct StreamPoll {
     init(_ pipeline: PollPipeline, _ poll: Poll, _ stream: OpenStream) {
         (self.pipeline, source, self.stream) = (pipeline, poll.source, stream)
         connection = poll.start.lane == .streams ? .open : poll.start.polled.map { .polled($0) }
-        (clock, lane, memory) = (poll.stages.clock, poll.stages.lane, poll.stages.memory)
+        (clock, lane, memory) = (poll.reader.clock, poll.reader.lane, poll.reader.memory)
         lastGood = clock.now().boot
         progress = ConnectionProgress(openedAt: lastGood, unreadableAge: source.unreadableAge)
     }
@@ -39,23 +39,23 @@ struct StreamPoll {
     mutating func run() async throws(JournalError) {
         defer { stream.records.close() }
         let lists = settings.initial != nil && !stream.isResumed
-        let stages = pipeline.stages(of: source, lane, memory)
+        let reader = pipeline.reader(of: source, lane, memory)
         if !lists {
-            try await store(opening(stages), .nothing)
+            try await store(opening(reader), .nothing)
             guard !isOver else { return }
             if isKept { return try await follow() }
-            return try await readOnce(stages, lists: false)
+            return try await readOnce(reader, lists: false)
         }
-        try await readOnce(stages, lists: true)
+        try await readOnce(reader, lists: true)
         if isKept, !isOver, source.record.connection == .open { try await follow() }
     }
 
     /// The result of a connection that was opened: the snapshot's items stay, or there are none yet.
-    private func opening(_ stages: PollStages) -> PollResult {
-        guard stages.comparableSnapshot == nil else { return PollResult(.opened) }
+    private func opening(_ reader: PollReader) -> PollResult {
+        guard reader.comparableSnapshot == nil else { return PollResult(.opened) }
         let differ = Differ(source: source.source, now: clock.now().wall)
         var result = PollResult(
-            .read(differ.emptyBaseline(resume: stages.resume, replaces: source.record.snapshot != nil)))
+            .read(differ.emptyBaseline(resume: reader.resume, replaces: source.record.snapshot != nil)))
         result.isPartial = true
         return result
     }
@@ -66,11 +66,11 @@ struct StreamPoll {
     // MARK: All at once
 
     /// Reads everything that the server sends until it pauses, and commits it as one poll.
-    private mutating func readOnce(_ stages: PollStages, lists: Bool) async throws(JournalError) {
+    private mutating func readOnce(_ reader: PollReader, lists: Bool) async throws(JournalError) {
         defer { memory?.release() }
-        let pause = lists ? settings.initial ?? PollStages.briefPause : PollStages.briefPause
-        let time = isKept ? stages.limits.time : PollStages.briefTime
-        switch await stages.collect(stream, pause: pause, time: time, isBrief: !isKept) {
+        let pause = lists ? settings.initial ?? PollReader.briefPause : PollReader.briefPause
+        let time = isKept ? reader.limits.time : PollReader.briefTime
+        switch await reader.collect(stream, pause: pause, time: time, isBrief: !isKept) {
         case .failure(let stop): try await store(stop.result, .nothing)
         case .success((let collected, let hasEnded)):
             let isStored = !collected.changes.isEmpty || isNew(collected.resume)
@@ -88,10 +88,10 @@ struct StreamPoll {
 
     /// Compares everything that the server lists with the snapshot.
     private func compare(_ collected: CollectedRecords) async throws(JournalError) -> PollResult {
-        let stages = pipeline.stages(of: source, lane, memory)
-        let stored = stages.snapshot?.identity == source.source.identity ? try await pipeline.items(of: source) : [:]
+        let reader = pipeline.reader(of: source, lane, memory)
+        let stored = reader.snapshot?.identity == source.source.identity ? try await pipeline.items(of: source) : [:]
         let observation = Observation(items: collected.items, mode: source.source.kind.mode)
-        var result = await stages.diff(.items(ReadItems(observation: observation, stored: stored)))
+        var result = await reader.diff(.items(ReadItems(observation: observation, stored: stored)))
         if case .read(var difference) = result.outcome {
             difference.head.resume = collected.resume ?? difference.head.resume
             result.outcome = .read(difference)
@@ -103,10 +103,10 @@ struct StreamPoll {
 
     private mutating func follow() async throws(JournalError) {
         while !isOver {
-            let stages = pipeline.stages(of: source, lane, memory)
+            let reader = pipeline.reader(of: source, lane, memory)
             let now = clock.now().boot
             let deadline = needsProof ? progress.deadline(after: now) : nil
-            switch await stages.next(of: stream, before: deadline) {
+            switch await reader.next(of: stream, before: deadline) {
             case .failure(let error): return try await store(PollResult(error), .nothing)
             case .success(nil):
                 try await prove(progress.evidence(at: clock.now().boot, isComplete: true))
@@ -120,11 +120,11 @@ struct StreamPoll {
             case .success(let batch?):
                 // Held until the last commit of the batch.
                 defer { memory?.release() }
-                await stages.reserve(
+                await reader.reserve(
                     records: batch.records.reduce(0) { $0 + $1.data.count }, items: batch.records.count)
                 var rest = batch.records[...]
                 while !rest.isEmpty, !isOver {
-                    let reading = await pipeline.stages(of: source, lane, memory).read(rest, of: stream)
+                    let reading = await pipeline.reader(of: source, lane, memory).read(rest, of: stream)
                     rest = reading.rest
                     try await take(reading)
                     guard source.record.connection == .open else { return }
@@ -157,11 +157,11 @@ struct StreamPoll {
     private func isNew(_ resume: String?) -> Bool { resume.map { $0 != source.record.snapshot?.resume } ?? false }
 
     private func merge(_ changes: RecordChanges) async throws(JournalError) -> PollResult {
-        let stages = pipeline.stages(of: source, lane, memory)
+        let reader = pipeline.reader(of: source, lane, memory)
         guard let snapshot = source.record.snapshot else { return PollResult(.cancelled) }
-        let needsAll = stages.differ.needsEveryRow(snapshot, for: changes)
+        let needsAll = reader.differ.needsEveryRow(snapshot, for: changes)
         let stored = try await pipeline.items(of: source, needsAll ? nil : changes.allKeys)
-        return PollResult(.read(await stages.merge(snapshot, stored, changes)))
+        return PollResult(.read(await reader.merge(snapshot, stored, changes)))
     }
 
     /// The connection is alive: where the source works, what it showed still holds.
@@ -204,7 +204,7 @@ struct StreamPoll {
             connection: isClosed && isKept ? nil : connection,
             reconnect: isClosed && isKept ? retry ?? min(StreamPoll.reconnect, source.source.interval.every) : nil)
         try await pipeline.store(
-            result.with(evidence, movedTo: stream.movedTo), of: source, pipeline.stages(of: source, lane, memory), plan)
+            result.with(evidence, movedTo: stream.movedTo), of: source, pipeline.reader(of: source, lane, memory), plan)
     }
 
     private var retry: Duration? {

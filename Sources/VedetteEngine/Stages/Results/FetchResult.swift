@@ -3,7 +3,7 @@
 import VedetteCore
 
 /// What the fetch stage hands on.
-enum FetchedSource: Sendable {
+enum FetchResult: Sendable {
     /// A body to read.
     case response(FirstResponse)
     /// What an `ObservingKind` reads: any response, or the reason why there is none.

@@ -3,8 +3,8 @@
 import VedetteCore
 
 /// Kinds that observe the response itself: a refusal or a 500 is a state of their item, not a failed poll.
-extension PollStages {
-    func observed(_ result: Result<Response, FetchError>, _ request: Request) -> FetchedSource {
+extension PollReader {
+    func observed(_ result: Result<Response, FetchError>, _ request: Request) -> FetchResult {
         // A cancelled request or a wrong configuration is no state of the server's.
         if case .failure(let error) = result, error.failure == .cancelled || error.failure == .configuration {
             return .ended(PollResult(error))
@@ -14,7 +14,7 @@ extension PollStages {
 
     func readObserved(
         _ result: Result<Response, FetchError>, _ movedTo: String?
-    ) async throws(JournalError) -> ReadSource {
+    ) async throws(JournalError) -> ReadResult {
         guard let kind = source.kind as? any ObservingKind else { return .ended(PollResult(.cancelled)) }
         let page = await page(of: result, with: kind)
         let stored = snapshot?.identity == source.identity ? try await storedItems() : [:]

@@ -3,7 +3,7 @@
 import VedetteCore
 
 /// What the read stage hands on.
-enum ReadSource: Sendable {
+enum ReadResult: Sendable {
     case items(ReadItems)
     case ended(PollResult)
 }

@@ -53,7 +53,7 @@ struct CollectedRecords: Sendable {
     }
 }
 
-extension PollStages {
+extension PollReader {
     /// A server that sends only what happens is given this long to send what waits.
     static let briefPause = Duration.seconds(1)
     /// A brief connection ends after this time, whatever goes on arriving.
@@ -114,7 +114,7 @@ extension PollStages {
             var body = PageBody(
                 bytes: record.data, headers: stream.headers, url: stream.url, receivedAt: clock.now().wall)
             body.event = record.event
-            switch await PollStages.read(body, with: source, transformer, stream.redactor) {
+            switch await PollReader.read(body, with: source, transformer, stream.redactor) {
             case .failure(let error):
                 reading.failure = ReadError(error.failure, "a record of the stream: \(error.detail)")
                 return false
@@ -126,7 +126,7 @@ extension PollStages {
                 id = note.resume ?? id
             }
         }
-        if let id, id.utf8.count <= PollStages.longestResume, id.utf8.allSatisfy({ $0 >= 32 && $0 != 127 }) {
+        if let id, id.utf8.count <= PollReader.longestResume, id.utf8.allSatisfy({ $0 >= 32 && $0 != 127 }) {
             reading.changes.resume = id
         }
         return true
@@ -241,10 +241,10 @@ extension PollStages {
     }
 
     /// Reads what a stream sends at once, for polls that are not stored.
-    func readBriefly(_ stream: OpenStream) async -> ReadSource {
+    func readBriefly(_ stream: OpenStream) async -> ReadResult {
         defer { stream.records.close() }
-        let pause = source.stream?.initial ?? PollStages.briefPause
-        switch await collect(stream, pause: pause, time: PollStages.briefTime, isBrief: true) {
+        let pause = source.stream?.initial ?? PollReader.briefPause
+        switch await collect(stream, pause: pause, time: PollReader.briefTime, isBrief: true) {
         case .failure(let stop): return .ended(stop.result)
         case .success((let collected, _)):
             var items = ReadItems(

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// The pages read so far.
+struct PageReading: Sendable {
+    var paginator: Paginator
+    var step = Paginator.Step.done
+    var warnings: [String] = []
+    var freshFor: Duration?
+    /// A response came from the internet: what it names must not lead into our own network.
+    var isPublic = false
+    var limits: PollLimits
+    /// After this no further page is fetched.
+    var deadline: BootTime
+    /// Bytes of all pages, decoded.
+    var bytes = 0
+
+    mutating func take(_ page: Page) {
+        warnings += page.warnings
+        if paginator.pages == 0 { freshFor = [freshFor, page.freshFor].compactMap { $0 }.max() }
+        step = paginator.pageRead(page)
+    }
+
+    /// Each page may be within every limit of a document, and all of them together too much.
+    mutating func limit(at now: BootTime) {
+        guard case .fetch = step else { return }
+        if let pages = limits.pages, paginator.pages >= pages {
+            step = .done
+        } else if bytes >= limits.bytes {
+            step = .gap("after page \(paginator.pages) there are \(bytes) bytes and no more are read")
+        } else if now >= deadline {
+            step = .gap("page \(paginator.pages) came after \(limits.time) and no more are read")
+        }
+    }
+}
