@@ -108,7 +108,7 @@ let package = Package(
         tests("VedetteTextTests", ["VedetteCore", "VedetteText"]),
         tests("VedetteDocumentTests", ["VedetteDocument"]),
         tests(
-            "VedetteHTTPTests", ["VedetteCore", "VedetteSystem", "VedetteHTTP", "VedetteTestSupport"],
+            "VedetteHTTPTests", ["VedetteCore", "VedetteSystem", "VedetteHTTP", "VedetteEngine", "VedetteTestSupport"],
             data: ["Servers"]),
         tests(
             "VedetteSourcesTests", ["VedetteCore", "VedetteEngine", "VedetteSources", "VedetteTestSupport"],

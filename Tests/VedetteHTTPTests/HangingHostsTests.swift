@@ -32,6 +32,24 @@ struct HangingHostsTests {
         #expect(ended.count == 200)
     }
 
+    @Test("a poll that gave back its slot after a second is cancelled as any other, and its connection closes")
+    func cancelledWithoutSlot() async throws {
+        let hanging = try WireServer(.silence, at: "0.0.0.0")
+        defer { hanging.close() }
+        try await withClient { client async throws in
+            let stuck = (1...65).map { n in
+                Task { await client.failed(.patient(hanging.url(host: "127.0.1.\(n)"))) }
+            }
+            // The last one has the slot that another gave back, all of which are older than a second.
+            _ = await hanging.received(65)
+            for (number, task) in stuck.enumerated() {
+                task.cancel()
+                #expect(await task.value?.failure == .cancelled)
+                await hanging.left(number + 1)
+            }
+        }
+    }
+
     @Test("a host that hangs keeps its eight slots, and others behind it are served")
     func oneOrigin() async throws {
         let hanging = try WireServer(.silence)

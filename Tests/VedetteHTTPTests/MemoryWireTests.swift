@@ -102,5 +102,5 @@ struct MemoryWireTests {
 }
 
 extension HTTPClient {
-    fileprivate var memoryInUse: Int { memory.used }
+    var memoryInUse: Int { memory.used }
 }
