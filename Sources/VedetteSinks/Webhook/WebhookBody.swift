@@ -33,12 +33,14 @@ enum WebhookBody: Sendable {
         case .json(let template):
             return Content(type: Format.json.mediaType, bytes: template.render(context).bytes)
         case .text(let template, let format):
-            let text = template.render(context.escaped(format.escape))
-            if format == .json, (try? JSON(parsing: text.utf8)) == nil {
-                throw MessageError(
-                    message: "the body's template makes no JSON of this event; put its tags inside quotes")
+            guard format == .json else {
+                let text = template.render(context.escaped(format.escape))
+                return Content(type: format.mediaType, bytes: Array(text.utf8))
             }
-            return Content(type: format.mediaType, bytes: Array(text.utf8))
+            guard let bytes = JSONText.render(template, context) else {
+                throw MessageError(message: "the body's template makes no JSON of this event")
+            }
+            return Content(type: format.mediaType, bytes: bytes)
         }
     }
 
@@ -102,13 +104,18 @@ enum Format: String, Sendable, CaseIterable {
 indirect enum BodyTemplate: Sendable {
     case constant(JSON)
     case text(any Template)
+    /// A template that is one tag: `null` for an event without that value.
+    case value(any Template, name: String)
     case list([BodyTemplate])
     case map([(name: String, value: BodyTemplate)])
 
     /// Returns nil for an option that has no place in a body.
     init?(_ value: OptionValue) {
         switch value {
-        case .template(let template): self = .text(template)
+        case .template(let template):
+            let mark = "\u{1}"
+            let isOneTag = template.names.count == 1 && template.render(TemplateContext { _ in .text(mark) }) == mark
+            self = isOneTag ? .value(template, name: template.names.first ?? "") : .text(template)
         case .text(let text): self = .constant(.string(text))
         case .flag(let flag): self = .constant(.bool(flag))
         case .integer(let number): self = .constant(.number(number))
@@ -129,6 +136,7 @@ indirect enum BodyTemplate: Sendable {
         switch self {
         case .constant(let json): json
         case .text(let template): .string(template.render(context))
+        case .value(let template, let name): context[name] == nil ? .null : .string(template.render(context))
         case .list(let parts): .array(parts.map { $0.render(context) })
         case .map(let parts): .object(parts.map { JSON.Member(name: $0.name, value: $0.value.render(context)) })
         }

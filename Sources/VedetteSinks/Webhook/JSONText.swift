@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// A JSON body that is written as one text. Inside quotes a tag is a part of a string; outside it is a whole JSON value: a
+/// number where the text is one, else a string, and `null` where the event has no such value.
+enum JSONText {
+    /// Marks the beginning and the end of a value. Values have no control characters once they are escaped.
+    private static let (begin, end) = ("\u{1}", "\u{2}")
+
+    /// - Returns: the bytes; nil when they are no JSON, whatever the event holds.
+    static func render(_ template: any Template, _ context: TemplateContext) -> [UInt8]? {
+        let marked = context.escaped { value in value.isEmpty ? "" : begin + Format.json.escape(value) + end }
+        var text = Writer()
+        for byte in template.render(marked).utf8 { text.take(byte) }
+        return (try? JSON(parsing: text.bytes)) == nil ? nil : text.bytes
+    }
+
+    private struct Writer {
+        private(set) var bytes: [UInt8] = []
+        private var isInString = false
+        private var isEscaped = false
+        /// The last byte that is no white space was the colon of a member.
+        private var wantsValue = false
+        /// The value outside quotes that is being read.
+        private var value: [UInt8]?
+
+        mutating func take(_ byte: UInt8) {
+            switch byte {
+            case 1: if !isInString { value = [] }
+            case 2: takeValue()
+            default:
+                if value != nil { value?.append(byte) } else { takeText(byte) }
+            }
+        }
+
+        private mutating func takeValue() {
+            guard let text = value else { return }
+            value = nil
+            let isNumber = if case .number = try? JSON(parsing: text) { true } else { false }
+            bytes += isNumber ? text : [UInt8(ascii: "\"")] + text + [UInt8(ascii: "\"")]
+            wantsValue = false
+        }
+
+        private mutating func takeText(_ byte: UInt8) {
+            if isInString {
+                isInString = isEscaped || byte != UInt8(ascii: "\"")
+                isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+            } else {
+                let isEnd = byte == UInt8(ascii: ",") || byte == UInt8(ascii: "}")
+                if wantsValue, isEnd { bytes += Array("null".utf8) }
+                if !" \t\r\n".utf8.contains(byte) { wantsValue = byte == UInt8(ascii: ":") }
+                isInString = byte == UInt8(ascii: "\"")
+            }
+            bytes.append(byte)
+        }
+    }
+}
