@@ -156,7 +156,10 @@ public enum ConfigurationKeys {
         KeySpec("queue", "map", "How much may be pending for it."),
         KeySpec(
             "else", "text or list",
-            "Sinks that get a message that died here: the first one, then the next if it dies there, too."),
+            "Sinks that get what cannot be delivered here: the first one, then the next if it dies there, too."),
+        KeySpec(
+            "else_after", "duration", "How long it may fail before the sinks of `else` get its messages.",
+            default: "5m, at most `give_up`"),
         watcher,
     ]
 

@@ -163,7 +163,7 @@ extension Bad {
             "1:41: 'concurrency' must be a whole number from 1 to 4, not '5'",
             "1:58: 'count' must be a whole number from 1 to 1000000, not '0'",
             "1:81: 'parallel' is 'true' or 'false', not 'yes'",
-            "1:95: 'give_up' is at least 60000ms, not '3s'"),
+            "1:95: 'give_up' is at least 1m, not '3s'"),
         Bad(
             "sinks: {d: {kind: desktop, queue: {count: 0, size: 5, full: block, age: 3d}, else: [d, dsktop, e, e]}, e: {kind: desktop}}",
             "1:43: 'count' must be a whole number from 1 to 100000000, not '0'",
@@ -172,6 +172,10 @@ extension Bad {
             "1:68: unknown key 'age' in 'queue'; known are count, full, size",
             "1:85: 'else' names the sink itself; name another one",
             "1:88: unknown sink 'dsktop'; known are d, e", "1:99: the sink 'e' is named twice in 'else'; keep one"),
+        Bad(
+            "sinks: {d: {kind: desktop, else_after: 0s}}",
+            "1:40: 'else_after' needs 'else', the sinks that get the messages",
+            "1:40: 'else_after' is at least 1s, not '0s'"),
         Bad("sinks: {d: {kind: desktp}}", "1:19: unknown kind 'desktp'; did you mean 'desktop'?"),
         Bad("sinks: {d: {url: x}}", "1:12: sink 'd' lacks 'kind': one of desktop, slack, webhook"),
         Bad("sinks: {d: desktop}", "1:12: sink 'd' must be a map, not a text"),
@@ -187,7 +191,7 @@ extension Bad {
             "settings: {retain: {events: 30, size: 1G}, give_up: 1s, heartbeat: {}, retian: 1}",
             "1:29: 'events' must be a duration up to 3650d as '200ms', '15s', '5m', '1h' or '30d', not '30'",
             "1:39: 'size' must be a size as '500MB' or '1GB', not '1G'",
-            "1:53: 'give_up' is at least 60000ms, not '1s'", "1:68: 'heartbeat' lacks 'url': secret",
+            "1:53: 'give_up' is at least 1m, not '1s'", "1:68: 'heartbeat' lacks 'url': secret",
             "1:72: unknown key 'retian' in 'settings'; did you mean 'retain'?"),
         Bad("settings: [a]", "1:11: 'settings' must be a map, not a list"),
         Bad(

@@ -225,13 +225,13 @@ struct GoodConfigurationTests {
             settings: {give_up: 10h}
             sinks:
               a: {kind: desktop, concurrency: 2, rate: {count: 20, per: 1m}, parallel: true, give_up: 2h,
-                  queue: {count: 10, size: 1MB, full: drop_newest}, else: [b]}
+                  queue: {count: 10, size: 1MB, full: drop_newest}, else: [b], else_after: 90s}
               b: {kind: desktop}
             """)
         let sinks = try #require(loaded.configuration?.sinks)
         var policy = DeliveryPolicy()
         (policy.concurrency, policy.interval, policy.isParallel) = (2, .seconds(3), true)
-        (policy.giveUp, policy.fallbacks) = (.seconds(7200), ["b"])
+        (policy.giveUp, policy.fallbacks, policy.elseAfter) = (.seconds(7200), ["b"], .seconds(90))
         (policy.queue.count, policy.queue.bytes, policy.queue.policy) = (10, 1_000_000, .dropNewest)
         #expect(sinks.map(\.policy.fallbacks) == [["b"], []])
         #expect(sinks.first?.policy == policy)

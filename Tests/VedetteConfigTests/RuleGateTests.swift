@@ -213,7 +213,7 @@ struct RuleGateTests {
                 "9:80: unknown window 'nigt'; did you mean 'night'?",
                 "9:92: 'then' is one of 'drop', 'defer', 'digest', not 'wait'",
                 "9:114: 'count' must be a whole number from 1 to 10000, not '0'",
-                "9:122: 'per' is at least 1000ms, not '1ms'",
+                "9:122: 'per' is at least 1s, not '1ms'",
             ])
         #expect(
             problems(

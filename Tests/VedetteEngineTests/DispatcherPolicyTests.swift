@@ -84,6 +84,89 @@ struct DispatcherPolicyTests {
         #expect(await world.journal.deliveries.count == 3)
     }
 
+    /// A sink that fails goes to `mail` after two minutes.
+    private let failing = policy { ($0.fallbacks, $0.elseAfter) = (["mail"], .seconds(120)) }
+
+    @Test("after its time all that a failing sink has pending is told by the fallback, each message once, and settled")
+    func diverted() async throws {
+        let clock = ManualClock()
+        let (primary, mail) = (Receiver(clock, .retry(reason: "refused", after: nil)), Receiver(clock))
+        let world = World(clock: clock, sinks: ["p": primary, "mail": mail], policy: ["p": failing])
+        var deliveries: [Delivery] = []
+        for number in 1...30 {
+            deliveries.append(await pending("\(number)", source: "s\(number % 3)", sink: "p", in: world))
+        }
+        let start = clock.now().boot
+        await world.dispatcher.enqueue(deliveries)
+        try await until { primary.attempts >= 3 }
+        #expect(mail.taken.isEmpty)
+        try await world.advance(.seconds(150)) { mail.taken.count == 30 }
+        #expect(Set(mail.taken.map(\.title)).count == 30)
+        #expect(mail.taken.allSatisfy { $0.at >= start.advanced(by: .seconds(119)) })
+        try await until { await world.journal.state(30) == .suppressed }
+        #expect(await world.journal.reason(30)?.hasPrefix("told by 'mail'") == true)
+        #expect(await world.journal.deliveries.values.count { $0.state == .suppressed } == 30)
+    }
+
+    @Test(
+        "of what comes later one message at a time tests the sink, and goes over when that fails; one that succeeds ends it"
+    )
+    func tested() async throws {
+        let clock = ManualClock()
+        let (primary, mail) = (Receiver(clock, .retry(reason: "refused", after: nil)), Receiver(clock))
+        let world = World(clock: clock, sinks: ["p": primary, "mail": mail], policy: ["p": failing])
+        await world.dispatcher.enqueue([await pending("first", sink: "p", in: world)])
+        try await world.advance(.seconds(150)) { mail.taken.count == 1 }
+        let before = primary.attempts
+        for number in 1...20 {
+            await world.dispatcher.enqueue([await pending("\(number)", sink: "p", in: world)])
+            try await world.advance(.seconds(5)) { mail.taken.count == number + 1 }
+        }
+        #expect(primary.attempts > before && primary.attempts < before + 10, "\(primary.attempts - before) tests of 20")
+        primary.answer(.delivered)
+        var number = 20
+        while primary.taken.isEmpty {
+            number += 1
+            await world.dispatcher.enqueue([await pending("\(number)", sink: "p", in: world)])
+            try await world.advance(.seconds(30)) { primary.taken.count + mail.taken.count == number + 1 }
+        }
+        await world.dispatcher.enqueue([await pending("last", sink: "p", in: world)])
+        try await until { primary.taken.count == 2 }
+        #expect(mail.taken.count + primary.taken.count == number + 2)
+    }
+
+    @Test(
+        "a paused sink goes to its fallback at once, over a restart, too; without one it waits for a person",
+        arguments: [true, false])
+    func pausedFallback(hasFallback: Bool) async throws {
+        let clock = ManualClock()
+        let (primary, mail) = (Receiver(clock, .paused(reason: "401")), Receiver(clock))
+        let world = World(
+            clock: clock, sinks: ["p": primary, "mail": mail], policy: ["p": hasFallback ? failing : DeliveryPolicy()])
+        for title in ["1", "2", "3"] {
+            await world.dispatcher.enqueue([await pending(title, sink: "p", in: world)])
+            if hasFallback {
+                try await until { mail.taken.last?.title == title }
+            } else {
+                try await until { primary.attempts == 1 }
+            }
+        }
+        #expect(primary.attempts == 1 && mail.taken.count == (hasFallback ? 3 : 0))
+        let states = await Set(world.journal.deliveries.values.filter { $0.delivery.message.sink == "p" }.map(\.state))
+        #expect(hasFallback ? states == [.suppressed] : !states.contains(.suppressed))
+    }
+
+    @Test("a sink whose fallbacks are not configured keeps its messages")
+    func noFallback() async throws {
+        let clock = ManualClock()
+        let primary = Receiver(clock, .retry(reason: "refused", after: nil))
+        let world = World(clock: clock, sinks: ["p": primary], policy: ["p": failing])
+        await world.dispatcher.enqueue([await pending("1", sink: "p", in: world)])
+        try await world.advance(.seconds(600)) { primary.attempts > 8 }
+        #expect(await world.journal.deliveries.count == 1)
+        #expect(await world.journal.state(1)?.isPending == true)
+    }
+
     @Test("while outcomes cannot be written nothing is passed on twice")
     func fallbackWithoutJournal() async throws {
         let clock = ManualClock()

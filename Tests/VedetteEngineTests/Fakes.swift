@@ -378,9 +378,17 @@ actor FakeJournal: Journal {
             let mine = pending.filter { $0.message.sink == sink }
             let old = mine.filter { delivery in limits.oldest[sink].map { delivery.created < $0 } ?? false }
             let over = mine.prefix(max(0, mine.count - bound.count)).prefix(EvictionLimits.step)
-            ends += old.isEmpty ? over.map { limits.end($0, .count) } : old.map { limits.end($0, .age) }
+            let rest = limits.diverted[sink].map { kept in mine.filter { !kept.contains($0.id) } } ?? []
+            ends += rest.compactMap { limits.end($0, .diverted) }
+            ends += old.isEmpty ? over.compactMap { limits.end($0, .count) } : old.compactMap { limits.end($0, .age) }
         }
-        let evicted = ends.compactMap { deliveries[$0.delivery]?.delivery }
+        let evicted = ends.compactMap { end in
+            deliveries[end.delivery].map { entry in
+                var delivery = entry.delivery
+                (delivery.state, delivery.reason) = (end.state, end.reason)
+                return delivery
+            }
+        }
         let successors = try record(ends, within: limits).successors
         return QueueCheck(
             pending: pending.count, eviction: Eviction(evicted: evicted, successors: successors))

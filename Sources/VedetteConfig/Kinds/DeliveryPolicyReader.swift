@@ -30,6 +30,12 @@ struct DeliveryPolicyReader {
         policy.isParallel = map["parallel"].flatMap { scalars.flag($0, "'parallel'") } ?? false
         map["queue"].map { queue($0, &policy.queue) }
         policy.fallbacks = map["else"].flatMap { fallbacks($0, of: name) } ?? []
+        if let node = map["else_after"] {
+            if map["else"] == nil {
+                findings.error(node.place, "'else_after' needs 'else', the sinks that get the messages")
+            }
+            policy.elseAfter = scalars.duration(node, "'else_after'", atLeast: .seconds(1)) ?? policy.elseAfter
+        }
         return policy
     }
 

@@ -103,7 +103,7 @@ struct ScalarReader {
             return nil
         }
         guard duration >= least else {
-            findings.error(node.place, "\(what) is at least \(least.wholeMilliseconds)ms, not '\(text)'")
+            findings.error(node.place, "\(what) is at least \(least.configured), not '\(text)'")
             return nil
         }
         return duration

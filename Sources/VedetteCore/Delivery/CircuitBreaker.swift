@@ -27,7 +27,10 @@ struct CircuitBreaker: Sendable {
     /// - Parameters:
     ///   - retryAfter: the receiver's Retry-After, as a time.
     ///   - random: 0..<1.
-    mutating func failed(_ name: DeliveryLane, at now: Timestamp, retryAfter: Timestamp?, random: Double) {
+    ///   - isDiverted: whether other sinks get the messages; then any failure opens it, and each attempt is a probe.
+    mutating func failed(
+        _ name: DeliveryLane, at now: Timestamp, retryAfter: Timestamp?, random: Double, isDiverted: Bool = false
+    ) {
         if let until = openUntil, until > now {
             // The attempt was in flight when the circuit opened; only its Retry-After counts.
             openUntil = max(until, retryAfter ?? until)
@@ -35,7 +38,7 @@ struct CircuitBreaker: Sendable {
         }
         failures += 1
         if let lane { isShared = isShared || lane != name } else { lane = name }
-        guard isShared, failures >= CircuitBreaker.threshold else { return }
+        guard isDiverted || isShared && failures >= CircuitBreaker.threshold else { return }
         let doubled = CircuitBreaker.first * (1 << min(openings, 6))
         openings += 1
         let pause = min(doubled, CircuitBreaker.longest)

@@ -15,8 +15,13 @@ public struct DeliveryPolicy: Sendable, Hashable {
     public var queue = QueueBound()
     /// A message that was not delivered within this time is dead.
     public var giveUp = Duration.seconds(72 * 3600)
-    /// The sinks that get what died here: first the first one; what dies there too, the next.
+    /// The sinks that get what cannot be delivered here: first the first one; what dies there too, the next.
     public var fallbacks: [String] = []
+    /// How long a sink with fallbacks fails before they get its messages; it is never longer than `giveUp`.
+    public var elseAfter = Duration.seconds(300)
+
+    /// The time after its first failure in a row at which a sink's messages go to its fallbacks; nil without fallbacks.
+    var divertsAfter: Duration? { fallbacks.isEmpty ? nil : min(elseAfter, giveUp) }
 
     /// Creates the usual settings.
     public init() {}

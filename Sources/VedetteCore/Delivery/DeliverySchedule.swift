@@ -52,6 +52,21 @@ public struct DeliverySchedule: Sendable {
         Set(sinks.filter { $0.value.isPaused || $0.value.circuit.isLasting }.keys)
     }
 
+    /// Returns the sinks whose fallbacks get their messages: paused ones, and those that have failed for their time.
+    public func divertedSinks(at now: Timestamp) -> Set<String> {
+        Set(sinks.filter { $0.value.isDiverted(at: now) }.keys)
+    }
+
+    /// Returns whether a fallback gets a message whose attempt ended like that.
+    public func diverts(_ outcome: Outcome, of sink: String, at now: Timestamp) -> Bool {
+        guard let throttle = sinks[sink] else { return false }
+        return switch outcome {
+        case .paused, .disabled: !throttle.policy.fallbacks.isEmpty
+        case .retry: throttle.isDiverted(at: now)
+        case .delivered, .rejected: false
+        }
+    }
+
     /// Returns whether the sink's circuit is open.
     func isOpen(_ sink: String) -> Bool { sinks[sink]?.circuit.isOpen == true }
 
@@ -119,15 +134,20 @@ public struct DeliverySchedule: Sendable {
         switch outcome {
         case .retry:
             let until = retryAfter.map { attempt.at.advanced(by: $0) }
-            sinks[name.sink]?.circuit.failed(name, at: attempt.at, retryAfter: until, random: random)
+            if sinks[name.sink]?.failingSince == nil { sinks[name.sink]?.failingSince = attempt.at }
+            let isDiverted = sinks[name.sink]?.isDiverted(at: attempt.at) == true
+            sinks[name.sink]?.circuit.failed(
+                name, at: attempt.at, retryAfter: until, random: random, isDiverted: isDiverted)
         case .paused, .disabled: sinks[name.sink]?.isPaused = true
-        case .delivered, .rejected: if sinks[name.sink]?.circuit.succeeded() == true { receiverIsBack(name.sink) }
+        case .delivered, .rejected:
+            sinks[name.sink]?.failingSince = nil
+            if sinks[name.sink]?.circuit.succeeded() == true { receiverIsBack(name.sink) }
         }
     }
 
     /// Records that the sink saw its receiver return: closes the circuit, and makes retries due.
     public mutating func recovered(sink: String) {
-        sinks[sink]?.circuit = CircuitBreaker()
+        sinks[sink]?.isBack()
         touched.insert(sink)
         receiverIsBack(sink)
     }
@@ -152,7 +172,7 @@ public struct DeliverySchedule: Sendable {
     public mutating func remove(sink: String) {
         lanes = lanes.filter { $0.key.sink != sink }
         sinks[sink]?.isPaused = false
-        sinks[sink]?.circuit = CircuitBreaker()
+        sinks[sink]?.isBack()
     }
 
     /// Reads every lane again, because the journal changed its deliveries.
@@ -166,7 +186,7 @@ public struct DeliverySchedule: Sendable {
     /// Resumes a paused sink after `outbox retry` or a change of its configuration, and reads its deliveries again.
     public mutating func resumed(sink: String) {
         sinks[sink]?.isPaused = false
-        sinks[sink]?.circuit = CircuitBreaker()
+        sinks[sink]?.isBack()
         touched.insert(sink)
         reread(sink: sink)
     }
@@ -208,7 +228,11 @@ public struct DeliverySchedule: Sendable {
             touched = []
             for sink in names { fill(sink, at: now, into: &actions) }
         }
-        return (actions, later.least?.due)
+        return (actions, [later.least?.due, nextDiversion(after: now)].compactMap { $0 }.min())
+    }
+
+    private func nextDiversion(after now: Timestamp) -> Timestamp? {
+        sinks.values.lazy.compactMap(\.divertsAt).filter { $0 > now }.min()
     }
 
     private func isStale(_ entry: Later) -> Bool {

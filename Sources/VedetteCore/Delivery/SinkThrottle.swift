@@ -12,9 +12,21 @@ struct SinkThrottle: Sendable {
     private var queue: [DeliveryLane] = []
     private var head = 0
     var circuit = CircuitBreaker()
+    /// When the first of its last failures in a row was; nil for none.
+    var failingSince: Timestamp?
     private var lastStart: Timestamp?
     /// When the schedule looks at it again.
     var wakesAt: Timestamp?
+
+    /// When its fallbacks get its messages; nil while it does not fail, and without fallbacks.
+    var divertsAt: Timestamp? { failingSince.flatMap { since in policy.divertsAfter.map(since.advanced) } }
+
+    func isDiverted(at now: Timestamp) -> Bool {
+        isPaused ? !policy.fallbacks.isEmpty : divertsAt.map { $0 <= now } ?? false
+    }
+
+    /// Its receiver takes messages, or is to be tried as if it did.
+    mutating func isBack() { (circuit, failingSince) = (CircuitBreaker(), nil) }
 
     var hasCapacity: Bool { !isPaused && inFlight < (circuit.isOpen ? 1 : policy.concurrency) }
 

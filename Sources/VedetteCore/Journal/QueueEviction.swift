@@ -57,6 +57,11 @@ public struct QueueEviction<Queues: EvictableQueues> {
             let expired = try queues.expired(in: sink, before: oldest, limit: EvictionLimits.step)
             added += try end(expired.map { ($0, .age) })
         }
+        for (sink, kept) in limits.diverted.sorted(by: { $0.key < $1.key }) {
+            let pending = try queues.expired(
+                in: sink, before: Timestamp(milliseconds: .max), limit: EvictionLimits.step + kept.count)
+            added += try end(pending.filter { !kept.contains($0) }.map { ($0, .diverted) })
+        }
         for sink in limits.bounds.keys.sorted() { added += try end(beyondBound(of: sink, most: EvictionLimits.step)) }
         try evict(after: added)
         return QueueCheck(pending: try queues.pending(), eviction: eviction)
@@ -100,7 +105,7 @@ public struct QueueEviction<Queues: EvictableQueues> {
         let excess = Dictionary(victims.map { ($0.id, $0.excess) }) { first, _ in first }
         var attempts: [Attempt] = []
         for var delivery in try queues.deliveries(victims.map(\.id)) {
-            let attempt = limits.end(delivery, excess[delivery.id] ?? .count)
+            guard let attempt = limits.end(delivery, excess[delivery.id] ?? .count) else { continue }
             attempts.append(attempt)
             (delivery.state, delivery.reason) = (attempt.state, attempt.reason)
             places[delivery.id] = evicted.count

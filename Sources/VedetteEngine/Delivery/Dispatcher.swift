@@ -16,6 +16,8 @@ public actor Dispatcher {
     private var stopped: StoppedSinks
     nonisolated let queueBounds: QueueBounds
     private var queueLimiter = QueueLimiter()
+    /// Sinks whose fallbacks get their messages.
+    private var diverted = Set<String>()
     private var suspendedAge: SuspendedAge
     /// Waits for the receiver of a failed sink to come back.
     private var recoveryProbes: [String: Task<Void, Never>] = [:]
@@ -111,6 +113,7 @@ public actor Dispatcher {
         let fresh = deliveries.filter { !queueLimiter.isEvicted($0) }
         schedule.committed(fresh.map { time.steady($0, now) })
         queueLimiter.pending(at: now.boot)
+        if fresh.contains(where: { diverted.contains($0.message.sink) }) { queueLimiter.changed(at: now.boot) }
         work()
     }
 
@@ -273,11 +276,23 @@ public actor Dispatcher {
             case .load(let lane, let after): Task { await self.load(lane, after: after) }
             }
         }
+        divert(at: now)
         reportDropped()
         limitQueuesIfDue()
         if let wake { setAlarm(at: now.boot(at: wake, most: RetryPolicy.longest)) }
         if !isOnce, let due = queueLimiter.wake { setAlarm(at: due) }
         resumeWaiters()
+    }
+
+    /// Lets fallbacks get what sinks have pending that have failed for their time.
+    private func divert(at now: Moment) {
+        let failing = schedule.divertedSinks(at: now.wall)
+        for sink in failing.subtracting(diverted).sorted() {
+            let fallbacks = sinks.policy(of: sink).fallbacks.map { "'\($0)'" }.joined(separator: ", ")
+            dependencies.log.log(.warning, "\(sink): fails, so that its messages go to \(fallbacks)")
+            queueLimiter.changed(at: now.boot)
+        }
+        diverted = failing
     }
 
     private func setAlarm(at deadline: BootTime) {
@@ -340,9 +355,12 @@ public actor Dispatcher {
         if wasCancelled, outcome != .delivered { return schedule.cancelled(in: delivery.lane) }
         let now = dependencies.clock.now()
         let policy = RetryPolicy(giveUp: sinks.policy(of: name).giveUp)
-        let attempt = policy.attempt(
+        var attempt = policy.attempt(
             delivery, outcome, at: time.moment(now).wall, random: dependencies.random.fraction())
         reportChange(outcome, of: name)
+        if attempt.state.isPending, schedule.diverts(outcome, of: name, at: attempt.at) {
+            _ = attempt.divert(delivery, sinks.policy(of: name), to: sinks.names, at: now.wall, dependencies.random)
+        }
         schedule.attempted(attempt, outcome, in: delivery.lane, random: dependencies.random.fraction())
         if attempt.state == .sent { sent += 1 } else { unsent += 1 }
         meter.count(attempt.state, of: delivery.message)
@@ -452,7 +470,7 @@ public actor Dispatcher {
             }
         }
         unsent += eviction.evicted.count
-        queueLimiter.dropped(eviction.evicted.count)
+        queueLimiter.dropped(eviction.evicted.count { $0.state == .dead })
         reportDropped()
         take(eviction.successors.filter(\.state.isPending))
         work()
@@ -483,7 +501,8 @@ public actor Dispatcher {
         let clock = dependencies.clock.now()
         // Stored times are wall times: whichever way the clock was set, nothing counts as older than it is.
         let now = min(time.moment(clock).wall, clock.wall)
-        let limits = queueBounds.limits(unavailable: schedule.unavailableSinks, at: now)
+        let limits = queueBounds.limits(
+            unavailable: schedule.unavailableSinks, diverted: diverted, keeping: attempts.ids, at: now)
         do throws(JournalError) {
             let check = try await dependencies.journal.evict(limits)
             evicted(check.eviction)

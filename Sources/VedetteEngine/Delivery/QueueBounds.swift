@@ -34,15 +34,23 @@ final class QueueBounds: Sendable {
                 delivery: delivery.id, state: .dead, attempts: delivery.attempts, due: delivery.due, at: now,
                 reason: policy.reason(excess, delivery))
             end.wasMade = false
+            if case .diverted = excess {
+                return end.divert(delivery, policy, to: state.sinks, at: now, random) ? end : nil
+            }
             end.passOn(delivery, policy, to: state.sinks, at: now, random)
             return end
         }
     }
 
-    /// Returns the limits for all deliveries: the bounds, and the ages of what sinks that accept no messages have pending.
-    func limits(unavailable: Set<String>, at now: Timestamp) -> EvictionLimits {
+    /// Returns the limits for all deliveries: the bounds, the ages of what sinks that accept no messages have pending, and what
+    /// fallbacks get.
+    /// - Parameter kept: the deliveries under way.
+    func limits(
+        unavailable: Set<String>, diverted: Set<String>, keeping kept: Set<Int64>, at now: Timestamp
+    ) -> EvictionLimits {
         let state = state.withLock { $0 }
         var limits = self.limits()
+        for sink in diverted.intersection(state.sinks) { limits.diverted[sink] = kept }
         for sink in unavailable.intersection(state.sinks) {
             limits.oldest[sink] = now.advanced(by: .zero - (state.policy[sink] ?? DeliveryPolicy()).giveUp)
         }
@@ -62,6 +70,21 @@ extension Attempt {
         guard let next = successor?.message.sink else { return }
         reason = (reason.map { $0 + "; " } ?? "") + "passed on to '\(next)'"
     }
+
+    /// Ends a delivery whose sink fails: its next fallback tells it.
+    /// - Returns: false when it has no fallback that is configured; then nothing is changed.
+    mutating func divert(
+        _ delivery: Delivery, _ policy: DeliveryPolicy, to sinks: Set<String>, at now: Timestamp,
+        _ random: any RandomGenerator
+    ) -> Bool {
+        let id = Message.idPrefix + random.identifier(at: now).description
+        let next = delivery.fallback(among: policy.fallbacks, where: sinks.contains, id: id, at: now)
+        guard let next else { return false }
+        let why = wasMade ? reason : delivery.reason
+        (state, successor) = (.suppressed, next)
+        reason = "told by '\(next.message.sink)'" + (why.map { ": " + $0 } ?? "")
+        return true
+    }
 }
 
 extension DeliveryPolicy {
@@ -72,6 +95,7 @@ extension DeliveryPolicy {
         case .age:
             let last = delivery.reason.map { ": " + $0 } ?? ""
             return "gave up after \(DurationText.long(seconds: giveUp.inSeconds))\(last)"
+        case .diverted: return ""
         case .count:
             return "queue full: more than \(queue.count) messages were pending for the sink, \(which) is dropped"
         case .bytes: return "queue full: more than \(queue.bytes) bytes were pending for the sink, \(which) is dropped"

@@ -6,6 +6,8 @@ struct RunningAttempts {
 
     var isEmpty: Bool { attempts.isEmpty }
 
+    var ids: Set<Int64> { Set(attempts.keys) }
+
     var tasks: [Task<Void, Never>] { attempts.values.map(\.task) }
 
     func contains(anyOf sinks: Set<String>) -> Bool { attempts.values.contains { sinks.contains($0.sink) } }

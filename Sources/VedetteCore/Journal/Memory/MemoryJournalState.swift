@@ -179,6 +179,10 @@ struct MemoryJournalState: Sendable {
             let old = pending.filter { $0.message.sink == sink && $0.created < oldest }.prefix(EvictionLimits.step)
             all.add(try end(old.map { ($0, .age) }, limits))
         }
+        for (sink, kept) in limits.diverted.sorted(by: { $0.key < $1.key }) {
+            let rest = pending.filter { $0.message.sink == sink && !kept.contains($0.id) }.prefix(EvictionLimits.step)
+            all.add(try end(rest.map { ($0, .diverted) }, limits))
+        }
         for sink in limits.bounds.keys.sorted() {
             all.add(try end(beyondBound(of: sink, limits, most: EvictionLimits.step), limits))
         }
@@ -204,8 +208,8 @@ struct MemoryJournalState: Sendable {
     private mutating func end(
         _ victims: [(Delivery, EvictionLimits.Excess)], _ limits: EvictionLimits
     ) throws(JournalError) -> Eviction {
-        let ends = victims.map { limits.end($0.0, $0.1) }
-        return Eviction(evicted: victims.map(\.0), successors: try write(ends))
+        let ends = victims.compactMap { victim in limits.end(victim.0, victim.1).map { (victim.0, $0) } }
+        return Eviction(evicted: ends.map(\.0), successors: try write(ends.map(\.1)))
     }
 
     mutating func prune(_ retention: Retention) {

@@ -17,6 +17,13 @@ extension Duration {
         guard isDecimal, let value = Double(number), value < 1e6 else { return nil }
         self = .milliseconds(Int64((value * unit.milliseconds).rounded()))
     }
+
+    /// The duration as the configuration has it, in the largest unit of which it is a whole number: `90s`, `2h`.
+    public var configured: String {
+        let milliseconds = wholeMilliseconds
+        let unit = Duration.units.last { milliseconds % Int64($0.milliseconds) == 0 } ?? Duration.units[0]
+        return "\(milliseconds / Int64(unit.milliseconds))\(unit.suffix)"
+    }
 }
 
 /// Writes durations for people.

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the journal evicts from the queues of sinks: pending deliveries beyond their bounds, and those that have expired.
+/// What the journal evicts from the queues of sinks: pending deliveries beyond their bounds, those that have expired, and those
+/// that fallbacks get.
 public struct EvictionLimits: Sendable {
     /// Why a pending delivery is evicted.
     public enum Excess: Sendable, Hashable {
         /// It was not delivered within `DeliveryPolicy.giveUp`.
         case age
+        /// Its sink fails, and a fallback gets it.
+        case diverted
         /// `QueueBound.count`.
         case count
         /// `QueueBound.bytes`.
@@ -20,10 +23,14 @@ public struct EvictionLimits: Sendable {
     public var bounds: [String: QueueBound]
     /// Deliveries created before this time have expired, by sink: for sinks that accept no messages.
     public var oldest: [String: Timestamp] = [:]
-    /// Returns the outcome of a pending delivery that is evicted: dead, with its reason and its successor.
-    public var end: @Sendable (Delivery, Excess) -> Attempt
+    /// Sinks whose pending deliveries go to their fallbacks, each with the deliveries that stay since an attempt of them is
+    /// under way.
+    public var diverted: [String: Set<Int64>] = [:]
+    /// Returns the outcome of a pending delivery that is evicted, with its reason and its successor; nil for one that stays, since
+    /// no fallback can get it.
+    public var end: @Sendable (Delivery, Excess) -> Attempt?
 
-    public init(bounds: [String: QueueBound], end: @escaping @Sendable (Delivery, Excess) -> Attempt) {
+    public init(bounds: [String: QueueBound], end: @escaping @Sendable (Delivery, Excess) -> Attempt?) {
         (self.bounds, self.end) = (bounds, end)
     }
 
