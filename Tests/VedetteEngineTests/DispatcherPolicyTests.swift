@@ -136,7 +136,7 @@ struct DispatcherPolicyTests {
     }
 
     @Test(
-        "a paused sink goes to its fallback at once, over a restart, too; without one it waits for a person",
+        "a paused sink goes to its fallback at once; without one it waits for a person",
         arguments: [true, false])
     func pausedFallback(hasFallback: Bool) async throws {
         let clock = ManualClock()

@@ -267,6 +267,9 @@ private struct Walk {
     private mutating func evict() async throws -> String {
         var limits = limits
         if chance(40) { limits.oldest = [pick(Self.sinks): stamp(now - 2000)] }
+        if chance(20) {
+            limits.diverted = [pick(Self.sinks): Set((0..<20).map { _ in Int64.random(in: 1...500, using: &random) })]
+        }
         try same("check", try await journal.evict(limits), try memory.evict(limits))
         return "evict"
     }
