@@ -87,7 +87,7 @@ struct DispatcherPolicyTests {
     /// A sink that fails goes to `mail` after two minutes.
     private let failing = policy { ($0.fallbacks, $0.elseAfter) = (["mail"], .seconds(120)) }
 
-    @Test("after its time all that a failing sink has pending is told by the fallback, each message once, and settled")
+    @Test("after its time all that a failing sink has pending is told by the fallback, each message once")
     func diverted() async throws {
         let clock = ManualClock()
         let (primary, mail) = (Receiver(clock, .retry(reason: "refused", after: nil)), Receiver(clock))
@@ -103,9 +103,9 @@ struct DispatcherPolicyTests {
         try await world.advance(.seconds(150)) { mail.taken.count == 30 }
         #expect(Set(mail.taken.map(\.title)).count == 30)
         #expect(mail.taken.allSatisfy { $0.at >= start.advanced(by: .seconds(119)) })
-        try await until { await world.journal.state(30) == .suppressed }
-        #expect(await world.journal.reason(30)?.hasPrefix("told by 'mail'") == true)
-        #expect(await world.journal.deliveries.values.count { $0.state == .suppressed } == 30)
+        try await until { await world.journal.state(30) == .dead }
+        #expect(await world.journal.reason(30)?.hasSuffix("; passed on to 'mail'") == true)
+        #expect(await world.journal.deliveries.values.count { $0.state == .dead } == 30)
     }
 
     @Test(
@@ -153,7 +153,7 @@ struct DispatcherPolicyTests {
         }
         #expect(primary.attempts == 1 && mail.taken.count == (hasFallback ? 3 : 0))
         let states = await Set(world.journal.deliveries.values.filter { $0.delivery.message.sink == "p" }.map(\.state))
-        #expect(hasFallback ? states == [.suppressed] : !states.contains(.suppressed))
+        #expect(hasFallback ? states == [.dead] : !states.contains(.dead))
     }
 
     @Test("a sink whose fallbacks are not configured keeps its messages")

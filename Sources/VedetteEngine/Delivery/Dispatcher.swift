@@ -358,8 +358,10 @@ public actor Dispatcher {
         var attempt = policy.attempt(
             delivery, outcome, at: time.moment(now).wall, random: dependencies.random.fraction())
         reportChange(outcome, of: name)
-        if attempt.state.isPending, schedule.diverts(outcome, of: name, at: attempt.at) {
-            _ = attempt.divert(delivery, sinks.policy(of: name), to: sinks.names, at: now.wall, dependencies.random)
+        if attempt.state.isPending, schedule.diverts(outcome, of: name, at: attempt.at),
+            delivery.hasFallback(among: sinks.policy(of: name).fallbacks, where: sinks.names.contains)
+        {
+            attempt.state = .dead
         }
         schedule.attempted(attempt, outcome, in: delivery.lane, random: dependencies.random.fraction())
         if attempt.state == .sent { sent += 1 } else { unsent += 1 }
@@ -470,7 +472,7 @@ public actor Dispatcher {
             }
         }
         unsent += eviction.evicted.count
-        queueLimiter.dropped(eviction.evicted.count { $0.state == .dead })
+        queueLimiter.dropped(eviction.evicted.count { !diverted.contains($0.message.sink) })
         reportDropped()
         take(eviction.successors.filter(\.state.isPending))
         work()

@@ -34,11 +34,9 @@ final class QueueBounds: Sendable {
                 delivery: delivery.id, state: .dead, attempts: delivery.attempts, due: delivery.due, at: now,
                 reason: policy.reason(excess, delivery))
             end.wasMade = false
-            if case .diverted = excess {
-                return end.divert(delivery, policy, to: state.sinks, at: now, random) ? end : nil
-            }
             end.passOn(delivery, policy, to: state.sinks, at: now, random)
-            return end
+            // Where no fallback is configured, it stays.
+            return excess == .diverted && end.successor == nil ? nil : end
         }
     }
 
@@ -70,21 +68,6 @@ extension Attempt {
         guard let next = successor?.message.sink else { return }
         reason = (reason.map { $0 + "; " } ?? "") + "passed on to '\(next)'"
     }
-
-    /// Ends a delivery whose sink fails: its next fallback tells it.
-    /// - Returns: false when it has no fallback that is configured; then nothing is changed.
-    mutating func divert(
-        _ delivery: Delivery, _ policy: DeliveryPolicy, to sinks: Set<String>, at now: Timestamp,
-        _ random: any RandomGenerator
-    ) -> Bool {
-        let id = Message.idPrefix + random.identifier(at: now).description
-        let next = delivery.fallback(among: policy.fallbacks, where: sinks.contains, id: id, at: now)
-        guard let next else { return false }
-        let why = wasMade ? reason : delivery.reason
-        (state, successor) = (.suppressed, next)
-        reason = "told by '\(next.message.sink)'" + (why.map { ": " + $0 } ?? "")
-        return true
-    }
 }
 
 extension DeliveryPolicy {
@@ -95,7 +78,7 @@ extension DeliveryPolicy {
         case .age:
             let last = delivery.reason.map { ": " + $0 } ?? ""
             return "gave up after \(DurationText.long(seconds: giveUp.inSeconds))\(last)"
-        case .diverted: return ""
+        case .diverted: return delivery.reason ?? "the sink fails"
         case .count:
             return "queue full: more than \(queue.count) messages were pending for the sink, \(which) is dropped"
         case .bytes: return "queue full: more than \(queue.bytes) bytes were pending for the sink, \(which) is dropped"

@@ -32,6 +32,11 @@ public struct Delivery: Sendable, Hashable {
     /// The lane that it is in.
     public var lane: DeliveryLane { DeliveryLane(source: message.event.source, sink: message.sink) }
 
+    /// Returns whether a fallback can get the message when it dies here.
+    public func hasFallback(among fallbacks: [String], where isKnown: (String) -> Bool) -> Bool {
+        (chain ?? fallbacks).contains(where: isKnown)
+    }
+
     /// Returns the delivery of the same message to the next fallback, after it died here; nil when there is none.
     /// - Parameters:
     ///   - fallbacks: the fallbacks of its own sink.

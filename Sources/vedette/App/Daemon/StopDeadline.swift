@@ -25,7 +25,7 @@ final class StopDeadline: Sendable {
     /// - Throws: `Exit` when the system has no thread for it.
     init(
         _ clock: any Clock,
-        wait: @escaping @Sendable (DispatchSemaphore, Duration) -> Bool = StopDeadline.wait(for:atMost:),
+        wait: @escaping @Sendable (DispatchSemaphore, Duration) -> Bool = { $0.wait(atMost: $1) },
         end: @escaping @Sendable (_ code: Int32) -> Void
     ) throws {
         self.clock = clock
@@ -57,8 +57,4 @@ final class StopDeadline: Sendable {
 
     /// Everything has stopped.
     func cancel() { isOver.signal() }
-
-    private static func wait(for semaphore: DispatchSemaphore, atMost limit: Duration) -> Bool {
-        semaphore.wait(timeout: .now() + .milliseconds(Int(limit.wholeMilliseconds))) == .success
-    }
 }

@@ -62,6 +62,6 @@ final class LineWriter: Sendable {
     func flush(within limit: Duration) {
         let isDone = DispatchSemaphore(value: 0)
         queue.async { isDone.signal() }
-        _ = isDone.wait(timeout: .now() + .milliseconds(Int(limit / .milliseconds(1))))
+        _ = isDone.wait(atMost: limit)
     }
 }
