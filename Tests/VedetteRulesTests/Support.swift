@@ -127,8 +127,8 @@ struct RuleHarness {
         interval: PollInterval(every: .seconds(60)))
 
     /// Evaluates an item that was there before the rule.
-    mutating func find(_ key: String, _ state: String, since: Duration) {
-        let item = Item(key: key, title: key, state: state)
+    mutating func find(_ key: String, _ state: String, since: Duration, fields: Fields = [:]) {
+        let item = Item(key: key, title: key, state: state, fields: fields)
         let stored = StoredItem(item, digest: item.digest, stateSince: now.wall.advanced(by: since))
         var evaluation = PollEvaluation(existing: [stored], of: RuleHarness.lab, at: now)
         engine.resume(&evaluation, elapsed: { .zero }, identifier: numbers.next)
