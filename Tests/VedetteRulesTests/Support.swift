@@ -244,7 +244,8 @@ private struct NoKind: SourceKind {
     func read(_ page: inout PageBody) throws(ReadError) -> Page { Page(items: []) }
 }
 
-private final class Numbers: Sendable {
+/// Gives each event, message and row an identifier of its own.
+final class Numbers: Sendable {
     private let last = Mutex<UInt64>(0)
 
     func next() -> Identifier {

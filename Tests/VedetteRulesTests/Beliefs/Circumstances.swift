@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// What holds messages back at one moment, besides windows.
+struct Circumstances {
+    var silences: [Silence] = []
+    var isGatewayFailing = false
+    var isMaintenance = false
+    /// Sources whose items may be others than the last good poll showed.
+    var uncertain = Set<String>()
+    var missing = Set<String>()
+    var rule = "r"
+
+    static let silences = [
+        Silence(id: 1, source: "lab", created: RuleHarness.noon),
+        Silence(id: 2, item: "a", created: RuleHarness.noon),
+        Silence(id: 3, until: RuleHarness.noon.advanced(by: .seconds(400)), created: RuleHarness.noon),
+        Silence(id: 4, item: "b", drops: true, created: RuleHarness.noon),
+        Silence(id: 9, rule: "r", created: RuleHarness.noon),
+        Silence(id: 5, sink: "team", created: RuleHarness.noon),
+        Silence(id: 6, item: "b", sink: "out", created: RuleHarness.noon),
+        Silence(id: 7, until: RuleHarness.noon.advanced(by: .seconds(300)), sink: "out", created: RuleHarness.noon),
+        Silence(id: 8, item: "a", sink: "team", drops: true, created: RuleHarness.noon),
+    ]
+
+    static func source(of key: String) -> String { key == "c" ? "shop" : "lab" }
+
+    /// Returns the silences of what is said to a sink about an item.
+    func covering(_ key: String, _ sink: String, at time: Int) -> [Silence] {
+        silences.filter { silence in
+            (silence.until.map { RuleHarness.noon.advanced(by: .seconds(time)) < $0 } ?? true)
+                && (silence.rule == nil || silence.rule == rule) && (silence.sink == nil || silence.sink == sink)
+                && (silence.item == nil || silence.item == key)
+                && (silence.source == nil || silence.source == Circumstances.source(of: key))
+        }
+    }
+
+    func isUncertain(_ key: String) -> Bool {
+        uncertain.contains(Circumstances.source(of: key)) || missing.contains(key)
+    }
+}

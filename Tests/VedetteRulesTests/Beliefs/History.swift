@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What really happened in a run, and what held messages back, without a look at the engine.
+struct History {
+    struct Thing {
+        var state = "up"
+        var team: String
+        var note = 0
+        var isPresent = true
+    }
+
+    /// What the rule is about, from its beginning until it is over.
+    struct Match {
+        let id: String
+        let key: String
+        let value: String
+        let team: String
+        /// The number of the step that began it.
+        let began: Int
+        let time: Int
+        /// When its state began: a change within `to` goes on.
+        let since: Int
+        /// The step that ended it, or in which another took its place.
+        var ended: Int?
+        var endTime: Int?
+        var isReplaced = false
+    }
+
+    /// Counts what happens, so that what comes at one time has an order.
+    private(set) var tick = 0
+    var time = 0
+    private(set) var things = ["a": Thing(team: "x"), "b": Thing(team: "x"), "c": Thing(team: "y")]
+    private(set) var matches: [Match] = []
+    private(set) var current: [String: Int] = [:]
+    private(set) var log: [(tick: Int, time: Int, circumstances: Circumstances)] = [(0, 0, Circumstances())]
+    /// The last reload that edited or renamed the rule.
+    private(set) var reloaded = (tick: -1, time: 0)
+
+    var now: Circumstances { log[log.count - 1].circumstances }
+
+    mutating func set(_ change: (inout Circumstances) -> Void) {
+        tick += 1
+        var next = now
+        change(&next)
+        log.append((tick, time, next))
+    }
+
+    mutating func noteReload() {
+        tick += 1
+        reloaded = (tick, time)
+    }
+
+    /// Changes an item. Returns nil when nothing changes.
+    mutating func apply(_ change: Deed.Change) -> (key: String, before: Thing, after: Thing)? {
+        let key = change.key
+        guard let before = things[key] else { return nil }
+        var after = before
+        switch change {
+        case .state(_, let state): (after.state, after.isPresent) = (state, true)
+        case .note:
+            guard before.isPresent else { return nil }
+            after.note += 1
+        case .team:
+            guard before.isPresent else { return nil }
+            after.team = before.team == "x" ? "y" : "x"
+        case .gone: after.isPresent = false
+        }
+        guard
+            after.state != before.state || after.note != before.note || after.team != before.team
+                || after.isPresent != before.isPresent
+        else { return nil }
+        tick += 1
+        things[key] = after
+        return (key, before, after)
+    }
+
+    /// Follows what a change of an item means for the rule, once its event has the id under which it is committed.
+    mutating func follow(_ key: String, from before: Thing, to after: Thing, id: String, _ plan: Plan) {
+        let isIn = plan.holds(after)
+        let begins = isIn && plan.begins(from: before, to: after)
+        let old = current[key]
+        if let old, !isIn || begins {
+            (matches[old].ended, matches[old].endTime) = (tick, time)
+            matches[old].isReplaced = isIn && begins
+            current[key] = nil
+        }
+        guard begins else { return }
+        let goesOn = old.map { matches[$0].isReplaced && !plan.when.isNews ? matches[$0].since : time } ?? time
+        current[key] = matches.count
+        let value = plan.when == .changes ? "\(after.note)" : after.state
+        matches.append(
+            Match(id: id, key: key, value: value, team: after.team, began: tick, time: time, since: goesOn))
+    }
+
+    /// Returns whether something was so at some time of a match.
+    func wasEver(_ test: (Circumstances) -> Bool, during match: Match) -> Bool {
+        for i in log.indices {
+            let isLast = i + 1 == log.count
+            guard isLast || log[i + 1].tick >= match.began else { continue }
+            if let ended = match.ended, log[i].tick > ended { break }
+            if test(log[i].circumstances) { return true }
+        }
+        return false
+    }
+}
+
+extension Deed.Change {
+    var key: String {
+        switch self {
+        case .state(let key, _), .note(let key), .team(let key), .gone(let key): key
+        }
+    }
+}
+
+extension Plan {
+    /// Whether a match goes on while the item is so.
+    fileprivate func holds(_ thing: History.Thing) -> Bool {
+        guard thing.isPresent, !isNarrowed || thing.team == "x" else { return false }
+        return switch when {
+        case .becomes, .stays: thing.state == "down"
+        case .within: thing.state != "up"
+        case .changes, .appears: true
+        }
+    }
+
+    /// Whether a change to an item for which the rule holds begins a match.
+    fileprivate func begins(from before: History.Thing, to after: History.Thing) -> Bool {
+        let isNew = !before.isPresent
+        return switch when {
+        case .becomes, .within, .stays: isNew || before.state != after.state
+        case .changes: isNew || before.note != after.note
+        case .appears: isNew
+        }
+    }
+}

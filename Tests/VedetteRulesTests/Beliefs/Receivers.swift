@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// The sinks of a run, and what became of each message.
+struct Receivers {
+    enum State { case accepting, refusing, stuck }
+
+    /// The sinks of the rule. The fallback of `out` is `spare`; `boss` is the sink of an escalation.
+    static let notified = ["out", "team"]
+    /// How long a message waits for a sink that has a fallback.
+    static let patience = 60
+
+    let hasFallback: Bool
+    private var states: [String: State] = [:]
+    private var pending: [String: [Told]] = [:]
+    /// What receivers have, in the order in which they took it.
+    private(set) var accepted: [Told] = []
+    /// What never reached its sink: refused, dropped, or given to the fallback.
+    private(set) var refused: [Told] = []
+    /// Reminders that were made while an earlier message about their items was pending.
+    private(set) var early: [Told] = []
+
+    init(hasFallback: Bool) { self.hasFallback = hasFallback }
+
+    mutating func take(_ told: Told) {
+        switch states[told.sink] ?? .accepting {
+        case .accepting: accepted.append(told)
+        case .refusing: refuse(told)
+        case .stuck:
+            let keys = Set(told.parts.map(\.key))
+            let isEarly = pending[told.sink]?.contains { !keys.isDisjoint(with: $0.parts.map(\.key)) } ?? false
+            if told.kind == .reminder, isEarly { early.append(told) }
+            pending[told.sink, default: []].append(told)
+        }
+    }
+
+    private mutating func refuse(_ told: Told) {
+        refused.append(told)
+        if told.sink == "out", hasFallback { accepted.append(told.forwarded(to: "spare")) }
+    }
+
+    /// Gives what waited too long to the fallback.
+    mutating func pass(to time: Int) {
+        guard hasFallback, let waiting = pending["out"] else { return }
+        for told in waiting where told.time + Receivers.patience <= time { refuse(told) }
+        pending["out"] = waiting.filter { $0.time + Receivers.patience > time }
+    }
+
+    mutating func toggle(_ sink: String, _ state: State) { set(sink, states[sink] == state ? .accepting : state) }
+
+    mutating func acceptAll() { for sink in Receivers.notified { set(sink, .accepting) } }
+
+    private mutating func set(_ sink: String, _ state: State) {
+        let waiting = pending.removeValue(forKey: sink) ?? []
+        states[sink] = state
+        for told in waiting { take(told) }
+    }
+
+    /// What is dropped by hand goes to no fallback.
+    mutating func drop(_ sink: String) { refused += pending.removeValue(forKey: sink) ?? [] }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// What must be so at the end of a run, when nothing holds messages back.
+extension Verdict {
+    mutating func checkEnd() {
+        for match in history.matches.indices {
+            for sink in Receivers.notified { check(match, sink) }
+        }
+        guard plan.has(.end) else { return }
+        for (sink, believed) in beliefs.sorted(by: { $0.key < $1.key }) {
+            for (key, match) in believed where history.current[key] == nil && !mayBelieve(match, sink) {
+                record(.stale, "\(sink) believes \(name(match))")
+            }
+        }
+    }
+
+    private mutating func check(_ match: Int, _ sink: String) {
+        guard firings[Pair(sink: sink, match: match)] == nil, !isForgotten(match) else { return }
+        let one = history.matches[match]
+        let goesOn = plan.has(.end) && beliefs[sink]?[one.key].map { history.matches[$0].value } == one.value
+        if one.ended == nil, !goesOn, !mayBeDropped(match, sink) {
+            record(.missing, "\(sink) does not know \(name(match))")
+        }
+        if one.isReplaced, answers.contains(.replacementsLeaveNoReason) { return }
+        if !run.reasons.contains(Run.Reason(sink: sink, event: one.id)), !goesOn {
+            record(.unexplained, "\(sink) was not told \(name(match))")
+        }
+    }
+
+    /// Whether a gate dropped the match, or may have.
+    func mayBeDropped(_ match: Int, _ sink: String) -> Bool {
+        let one = history.matches[match]
+        if plan.has(.dropping), wasQuiet(from: one.time, to: history.time) { return true }
+        if plan.has(.condition), plan.when.isNews || answers.contains(.conditionDropsStates),
+            history.wasEver({ $0.isMaintenance }, during: one)
+        {
+            return true
+        }
+        if plan.has(.oncePer), history.matches.contains(where: { $0.team == one.team && $0.id != one.id }) {
+            return true
+        }
+        return wasDropSilenced(match, sink)
+    }
+
+    private func wasDropSilenced(_ match: Int, _ sink: String) -> Bool {
+        let one = history.matches[match]
+        return history.wasEver(
+            { now in now.covering(one.key, sink, at: one.time).contains(where: \.drops) }, during: one)
+    }
+
+    /// Whether a sink may take for true what is over.
+    private func mayBelieve(_ match: Int, _ sink: String) -> Bool {
+        let one = history.matches[match]
+        if isForgotten(match) || wasRefused(one.key, sink, end: true) { return true }
+        if sink == "spare" { return answers.contains(.fallbackHearsNoEnd) }
+        return answers.contains(.quietDropsEnds) && plan.has(.dropping)
+            && wasQuiet(from: one.endTime ?? one.time, to: history.time)
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// What must be so of each message when it is made.
+extension Verdict {
+    mutating func checkRepetition() {
+        for (pair, told) in firings where told.count > 1 && !isForgotten(pair.match) {
+            record(.twice, "\(pair.sink) was told \(name(pair.match)) at \(told.map(\.time)) s")
+        }
+        guard plan.has(.oncePer) else { return }
+        for sink in Receivers.notified {
+            var told: [String: Int] = [:]
+            for match in history.matches.indices {
+                let messages = firings[Pair(sink: sink, match: match)] ?? []
+                guard messages.contains(where: { $0.tick > history.reloaded.tick }) else { continue }
+                let team = history.matches[match].team
+                if let other = told[team] { record(.repeated, "\(sink) was told \(name(other)) and \(name(match))") }
+                told[team] = match
+            }
+        }
+    }
+
+    mutating func checkWithheld() {
+        for told in run.made {
+            let now = circumstances(at: told.tick)
+            for part in told.parts {
+                guard let match = match(of: part, at: told.tick), !isLogged(match, told) else { continue }
+                guard let gate = closedGate(match, part, told, now) else { continue }
+                record(.withheld, "\(gate): \(told.sink) was told \(name(match)) as \(told.kind) at \(told.time) s")
+            }
+        }
+    }
+
+    private func circumstances(at tick: Int) -> Circumstances {
+        history.log.last { $0.tick <= tick }?.circumstances ?? Circumstances()
+    }
+
+    /// Returns what should have held a message back.
+    private func closedGate(_ match: Int, _ part: Told.Part, _ told: Told, _ now: Circumstances) -> String? {
+        let one = history.matches[match]
+        if !now.covering(one.key, told.sink, at: told.time).isEmpty { return "silence" }
+        if plan.isQuiet(told.time) { return "quiet" }
+        if plan.has(.depends), now.isGatewayFailing { return "depends" }
+        if now.isUncertain(one.key) { return "confirmation" }
+        guard !part.isEnd else { return nil }
+        if plan.has(.condition), now.isMaintenance {
+            let isFollowUp = told.kind == .reminder || told.sink == "boss"
+            if !(isFollowUp && answers.contains(.followUpsPassCondition)) { return "unless" }
+        }
+        let age = told.time - one.since
+        if plan.has(.waiting), told.kind == .firing, age < Plan.hold { return "for" }
+        if told.sink == "boss", told.kind == .firing, age < Plan.escalationDelay { return "escalate" }
+        if told.kind == .reminder, age < Plan.reminderInterval { return "remind" }
+        return nil
+    }
+
+    // MARK: limit
+
+    mutating func checkLimit() {
+        guard plan.has(.limit) else { return }
+        let opening: Set<Gate> = [
+            .silence, .sinkSilence, .depends, .during, .dropping, .deferring, .gathering,
+        ]
+        if answers.contains(.openingPassesLimit), !plan.gates.isDisjoint(with: opening) { return }
+        // A group by a field that changes has no fixed members.
+        if plan.grouping == .field("team"), !plan.has(.oncePer) { return }
+        if plan.grouping == .field("state"), plan.when != .becomes, plan.when != .stays { return }
+        var times: [String: [Int]] = [:]
+        for told in run.made where told.kind == .firing && told.sink != "boss" && told.tick > history.reloaded.tick {
+            for group in Set(told.parts.map { group(of: $0, told.tick) }) {
+                let name = told.sink + " " + group
+                let recent = (times[name] ?? []).filter { $0 + Plan.limitSpan > told.time } + [told.time]
+                times[name] = recent
+                if recent.count > plan.limitCount { record(.limit, "\(told.sink) got messages at \(recent) s") }
+            }
+        }
+    }
+
+    private func group(of part: Told.Part, _ tick: Int) -> String {
+        switch plan.grouping {
+        case .rule: ""
+        case .item: part.key
+        case .field("state"): "down"
+        case .field: match(of: part, at: tick).map { history.matches[$0].team } ?? ""
+        }
+    }
+
+    // MARK: Reminders and escalations
+
+    mutating func checkFollowUps() {
+        for (key, match) in history.current.sorted(by: { $0.key < $1.key }) where !isForgotten(match) {
+            let one = history.matches[match]
+            for sink in Receivers.notified {
+                guard let first = firings[Pair(sink: sink, match: match)]?.first, first.time <= run.openTime,
+                    beliefs[sink]?[key] == match
+                else { continue }
+                let isReminded = run.made.count { told in
+                    told.kind == .reminder && told.sink == sink && told.time > run.openTime
+                        && told.parts.contains { $0.key == key }
+                }
+                if plan.has(.reminders), isReminded < 3 {
+                    record(.followUp, "\(sink) is not reminded of \(name(match))")
+                }
+                guard plan.has(.escalation) else { continue }
+                let isEscalated = run.made.contains { told in
+                    told.sink == "boss" && told.time >= one.since && told.parts.contains { $0.key == key }
+                }
+                if !isEscalated { record(.followUp, "boss does not know \(name(match))") }
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// What must be so of every run.
+enum Property: String, CaseIterable {
+    case missing = "a sink was not told what is true"
+    case stale = "a sink believes what is over"
+    case twice = "a sink was told a match twice"
+    case untrue = "a sink was told what never was true"
+    case over = "a sink was told what was over"
+    case withheld = "a message was made while a gate was closed"
+    case limit = "there are more messages than the limit lets through"
+    case repeated = "a value of once_per was told twice"
+    case unexplained = "a sink was neither told a match nor has a reason"
+    case followUp = "a reminder or escalation is missing"
+    case unknownEnd = "a sink was told the end of what it did not take"
+    case early = "a reminder was made while a message was pending"
+}
+
+/// Compares what a run told with what was true.
+struct Verdict {
+    let run: Run
+    /// Where the engine's answer is taken as it is.
+    let answers: Set<Answer>
+    private(set) var violations: [Property: String] = [:]
+    let byId: [String: Int]
+    /// The firing messages that were made, by sink and match.
+    private(set) var firings: [Pair: [Told]] = [:]
+    /// The match that each sink takes for true, by item.
+    private(set) var beliefs: [String: [String: Int]] = [:]
+
+    struct Pair: Hashable {
+        var sink: String
+        var match: Int
+    }
+
+    init(_ run: Run, answers: Set<Answer> = Answer.today) {
+        (self.run, self.answers) = (run, answers)
+        byId = Dictionary(uniqueKeysWithValues: run.history.matches.indices.map { (run.history.matches[$0].id, $0) })
+        readMade()
+        readAccepted()
+        checkEnd()
+        checkRepetition()
+        checkWithheld()
+        checkLimit()
+        checkFollowUps()
+    }
+
+    mutating func record(_ property: Property, _ text: String) {
+        if violations[property] == nil { violations[property] = text }
+    }
+
+    var history: History { run.history }
+    var plan: Plan { run.plan }
+    func name(_ match: Int) -> String {
+        let match = history.matches[match]
+        return "\(match.key) (\(match.value) since \(match.time) s)"
+    }
+
+    /// Whether today's engine forgot the match at a reload.
+    func isForgotten(_ match: Int) -> Bool {
+        answers.contains(.reloadForgets) && history.matches[match].began < history.reloaded.tick
+    }
+
+    /// Returns the match that a part of a message is about; nil for an event that began none.
+    func match(of part: Told.Part, at tick: Int) -> Int? {
+        if let id = part.id { return byId[id] }
+        return history.matches.lastIndex { $0.key == part.key && $0.began <= tick }
+    }
+
+    // MARK: What was made
+
+    private mutating func readMade() {
+        var ended: [Pair: Int] = [:]
+        for told in run.made {
+            for part in told.parts {
+                guard let match = match(of: part, at: told.tick) else {
+                    readUnknown(part, told)
+                    continue
+                }
+                let pair = Pair(sink: told.sink, match: match)
+                if part.isEnd {
+                    let isTrue = history.matches.contains { other in
+                        other.key == part.key && other.began <= told.tick
+                            && (other.ended.map { $0 > told.tick } ?? true)
+                    }
+                    if isTrue { record(.over, "\(told.sink) was told the end of \(name(match)) at \(told.time) s") }
+                    ended[pair, default: 0] += 1
+                    if ended[pair] == 2 { record(.twice, "\(told.sink) was told the end of \(name(match)) twice") }
+                } else {
+                    let isOver = history.matches[match].ended.map { $0 <= told.tick } ?? false
+                    if isOver, told.kind == .reminder || !isLogged(match, told) {
+                        record(.over, "\(told.sink) was told \(name(match)) at \(told.time) s")
+                    }
+                    if told.kind == .firing { firings[pair, default: []].append(told) }
+                }
+            }
+        }
+    }
+
+    private mutating func readUnknown(_ part: Told.Part, _ told: Told) {
+        let tellsLatest = plan.has(.limit) && plan.grouping == .item && !plan.has(.end)
+        guard !(answers.contains(.limitTellsLatestState) && tellsLatest) else { return }
+        record(.untrue, "\(told.sink) was told '\(told.message.title)' at \(told.time) s")
+    }
+
+    /// Whether the message may list the match though it is over.
+    func isLogged(_ match: Int, _ told: Told) -> Bool {
+        plan.has(.digest) || (plan.has(.gathering) && wasQuiet(from: history.matches[match].time, to: told.time))
+    }
+
+    func wasQuiet(from: Int, to: Int) -> Bool { (from...max(from, to)).contains(where: plan.isQuiet) }
+
+    /// Follows what each sink takes for true.
+    private mutating func readAccepted() {
+        for told in run.receivers.accepted {
+            for part in told.parts {
+                guard let match = match(of: part, at: told.tick) else { continue }
+                guard part.isEnd else {
+                    beliefs[told.sink, default: [:]][part.key] = match
+                    continue
+                }
+                if beliefs[told.sink]?[part.key] == nil, told.sink != "spare", !isRefusedEnd(part.key, told.sink) {
+                    record(.unknownEnd, "\(told.sink) took the end of \(name(match)) at \(told.time) s")
+                }
+                beliefs[told.sink]?[part.key] = nil
+            }
+        }
+        guard !answers.contains(.remindsWhilePending), let early = run.receivers.early.first else { return }
+        record(.early, "\(early.sink) was reminded at \(early.time) s")
+    }
+
+    private func isRefusedEnd(_ key: String, _ sink: String) -> Bool {
+        answers.contains(.refusedIsToldEnd) && wasRefused(key, sink)
+    }
+
+    func wasRefused(_ key: String, _ sink: String, end: Bool = false) -> Bool {
+        run.receivers.refused.contains { told in
+            told.sink == sink && told.parts.contains { $0.key == key && (!end || $0.isEnd) }
+        }
+    }
+}
