@@ -57,6 +57,14 @@ public struct DeliverySchedule: Sendable {
         Set(sinks.filter { $0.value.isDiverted(at: now) }.keys)
     }
 
+    /// Starts no attempt to these sinks until it is called without them: what they have pending is being passed on.
+    public mutating func passOn(_ diverted: Set<String>) {
+        for sink in sinks.keys where sinks[sink]?.isPassingOn != diverted.contains(sink) {
+            sinks[sink]?.isPassingOn = diverted.contains(sink)
+            touched.insert(sink)
+        }
+    }
+
     /// Returns whether a fallback gets a message whose attempt ended like that.
     public func diverts(_ outcome: Outcome, of sink: String, at now: Timestamp) -> Bool {
         guard let throttle = sinks[sink] else { return false }

@@ -6,6 +6,8 @@ struct SinkThrottle: Sendable {
     var policy = DeliveryPolicy()
     /// Attempts in flight.
     var inFlight = 0
+    /// Whether its pending deliveries are being passed on.
+    var isPassingOn = false
     /// Whether it takes nothing until a person acts.
     var isPaused = false
     /// Lanes with a delivery that is due, the longest waiting first, from `head` on.
@@ -28,7 +30,7 @@ struct SinkThrottle: Sendable {
     /// Its receiver takes messages, or is to be tried as if it did.
     mutating func isBack() { (circuit, failingSince) = (CircuitBreaker(), nil) }
 
-    var hasCapacity: Bool { !isPaused && inFlight < (circuit.isOpen ? 1 : policy.concurrency) }
+    var hasCapacity: Bool { !isPaused && !isPassingOn && inFlight < (circuit.isOpen ? 1 : policy.concurrency) }
 
     /// Returns when the next attempt may start; nil when one may start now.
     func nextStart(at now: Timestamp) -> Timestamp? {

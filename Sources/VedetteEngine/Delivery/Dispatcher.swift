@@ -503,8 +503,12 @@ public actor Dispatcher {
         let clock = dependencies.clock.now()
         // Stored times are wall times: whichever way the clock was set, nothing counts as older than it is.
         let now = min(time.moment(clock).wall, clock.wall)
+        // A message is sent by one of the two: what is under way, or ended and is not stored yet, is not passed on.
+        let kept = attempts.ids.union(writer.ends)
         let limits = queueBounds.limits(
-            unavailable: schedule.unavailableSinks, diverted: diverted, keeping: attempts.ids, at: now)
+            unavailable: schedule.unavailableSinks, diverted: diverted, keeping: kept, at: now)
+        schedule.passOn(diverted)
+        defer { schedule.passOn([]) }
         do throws(JournalError) {
             let check = try await dependencies.journal.evict(limits)
             evicted(check.eviction)
