@@ -50,7 +50,7 @@ extension Verdict {
             { now in now.covering(one.key, sink, at: one.time).contains(where: \.drops) }, during: one)
     }
 
-    /// Whether a sink may take for true what is over.
+    /// Whether a sink may believe what is over.
     private func mayBelieve(_ match: Int, _ sink: String) -> Bool {
         let one = history.matches[match]
         if isForgotten(match) || wasRefused(one.key, sink, end: true) { return true }

@@ -27,7 +27,7 @@ struct Verdict {
     let byId: [String: Int]
     /// The firing messages that were made, by sink and match.
     private(set) var firings: [Pair: [Told]] = [:]
-    /// The match that each sink takes for true, by item.
+    /// The match that each sink believes, by item.
     private(set) var beliefs: [String: [String: Int]] = [:]
 
     struct Pair: Hashable {
@@ -112,7 +112,7 @@ struct Verdict {
 
     func wasQuiet(from: Int, to: Int) -> Bool { (from...max(from, to)).contains(where: plan.isQuiet) }
 
-    /// Follows what each sink takes for true.
+    /// Follows what each sink believes.
     private mutating func readAccepted() {
         for told in run.receivers.accepted {
             for part in told.parts {

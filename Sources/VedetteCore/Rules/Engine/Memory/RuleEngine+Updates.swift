@@ -20,7 +20,7 @@ extension RuleEngine {
         return retracting
     }
 
-    /// Returns whether each sink takes for true what the event says, although no message told it.
+    /// Returns whether each sink believes what the event says, although no message told it.
     func isBelieved(_ event: Event, _ rule: Rule) -> Bool {
         if let change = HealthChange(event) {
             // A message that waits for others of its server will be told.
