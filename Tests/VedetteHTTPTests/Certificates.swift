@@ -109,6 +109,8 @@ final class ScriptServer: Sendable {
     /// Ends the server and waits until it has ended.
     func end() {
         try? input.fileHandleForWriting.close()
+        // Another child that was started at the same time may have the other end of that pipe.
+        process.terminate()
         process.waitForEnd()
     }
 
