@@ -50,6 +50,15 @@ struct Feed: SourceKind {
     var noteNames: Set<String> { Set(FeedOptions.comparable).subtracting(options.compared) }
     var stateNames: StateNames? { StateNames() }
 
+    func publication(of item: Item) -> Timestamp? {
+        (item["published"] ?? item["updated"]).flatMap { Timestamp(rfc3339: $0.description) } ?? item.time
+    }
+
+    func marks(of item: Item) -> [String?] {
+        let published = item["published"].flatMap { date in item.title.map { "\(date.description) \($0)" } }
+        return [FeedLink.bare(item.key), item.url.map(FeedLink.bare), item["enclosure"]?.description, published]
+    }
+
     func request(base: String, context: PollContext) -> RequestTemplate {
         let accept = """
             application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, \
@@ -62,7 +71,7 @@ struct Feed: SourceKind {
 
     func read(_ page: inout PageBody) throws(ReadError) -> Page {
         if FeedJSON.isJSON(page.bytes) { return try FeedJSON.read(&page, options) }
-        let handler = FeedHandler(url: page.url, options: options, receivedAt: page.receivedAt)
+        let handler = FeedHandler(page, options)
         do throws(DocumentError) {
             let mended = try FeedHandler.reader.read(page.bytes, charset: page.headers.charset, handler: handler)
             return Feed.page(try handler.finish(), mended, receivedAt: page.receivedAt)
@@ -77,10 +86,12 @@ struct Feed: SourceKind {
         if head.lacksNamespace { warnings.append("lenient: the feed does not declare Atom's namespace") }
         // The next page of a file is no relative address.
         let next = [head.next, head.archive].lazy.compactMap { $0 }.first { WebURL($0) != nil }
-        return Page(
+        var page = Page(
             items: reading.items.all, next: next.map { NextPage($0) },
             warnings: warnings + reading.items.warnings, freshFor: head.schedule.freshFor(at: receivedAt),
             // A document with a next page is not complete, whatever it declares.
             isComplete: head.isComplete && next == nil)
+        page.sharedKeys = reading.items.sharedKeys
+        return page
     }
 }

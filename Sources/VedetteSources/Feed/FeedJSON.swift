@@ -40,16 +40,18 @@ enum FeedJSON {
         let reader = JSONReader(
             items: JSONPath(steps: ["items"]), columns: Column.allCases.map(\.path),
             document: document.map { JSONPath(steps: $0) })
-        var items = FeedItems(options, url: page.url, receivedAt: page.receivedAt)
+        var items = FeedItems(options, of: page)
         let url = WebURL(page.url)
         do {
             let summary = try reader.read(&page.bytes) { row in items.add(entry(row, url, &items)) }
             guard let version = summary.document[0].text, isVersion(version) else { throw noFeed }
-            items.setAuthor((summary.document[3].text ?? summary.document[2].text).map { [$0] } ?? [])
+            items.finish(authors: (summary.document[3].text ?? summary.document[2].text).map { [$0] } ?? [])
             let next = summary.document[1].text.flatMap { FeedLinkResolver.resolve($0, against: url) }
                 .flatMap { WebURL($0) == nil ? nil : $0 }
             let mended = summary.warnings.map { "lenient: \($0)" }
-            return Page(items: items.all, next: next.map { NextPage($0) }, warnings: mended + items.warnings)
+            var page = Page(items: items.all, next: next.map { NextPage($0) }, warnings: mended + items.warnings)
+            page.sharedKeys = items.sharedKeys
+            return page
         } catch let error as DocumentError where error.kind == .wrongShape {
             throw noFeed
         } catch {

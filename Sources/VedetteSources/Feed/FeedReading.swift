@@ -21,9 +21,9 @@ struct FeedReading {
     private var authorHasName = false
     private var authorAddress: String?
 
-    init(url: String, options: FeedOptions, receivedAt: Timestamp) {
-        links = FeedLinkResolver(url: url)
-        items = FeedItems(options, url: url, receivedAt: receivedAt)
+    init(_ page: PageBody, _ options: FeedOptions) {
+        links = FeedLinkResolver(url: page.url)
+        items = FeedItems(options, of: page)
     }
 
     // MARK: Beginnings
@@ -259,10 +259,10 @@ struct FeedReading {
 
     /// Completes the items at the end of the document.
     mutating func finish() throws(DocumentError) {
-        if !head.isAtom, !head.hasChannel, items.all.isEmpty {
+        if !head.isAtom, !head.hasChannel, items.isEmpty {
             throw DocumentError(.wrongShape, "the document has neither a channel nor an item: it is not a feed")
         }
-        items.setAuthor(head.authors)
+        items.finish(authors: head.authors)
     }
 }
 
@@ -274,8 +274,8 @@ final class FeedHandler: XMLHandler {
     private let fresh: FeedReading
     private(set) var reading: FeedReading
 
-    init(url: String, options: FeedOptions, receivedAt: Timestamp) {
-        fresh = FeedReading(url: url, options: options, receivedAt: receivedAt)
+    init(_ page: PageBody, _ options: FeedOptions) {
+        fresh = FeedReading(page, options)
         reading = fresh
     }
 

@@ -28,6 +28,10 @@ extension Differ {
         let before = stored.values.filter { $0.absentSince == nil }.compactMap(\.item)
         let pairs = Differ.pairs(before, Differ.perhapsKnown(new, old), mode: new.mode)
         guard pairs.count * 2 >= min(before.count, new.items.count), !pairs.isEmpty else { return nil }
+        return Differ.rekeyed(pairs, stored)
+    }
+
+    private static func rekeyed(_ pairs: [(from: Item, to: Item)], _ stored: [String: StoredItem]) -> Rekeyed {
         var rekeyed = Rekeyed(stored: stored, gone: [], moved: [])
         for (from, to) in pairs.sorted(by: { $0.to.key < $1.to.key }) {
             guard let row = stored[from.key] else { continue }
@@ -40,6 +44,43 @@ extension Differ {
             rekeyed.moved.append(moved)
         }
         return rekeyed
+    }
+
+    /// The items of a window found again by their marks, where the known key is gone and both marks are nobody else's. An item
+    /// under a value that turned out to be shared is found again even when it had left, and by its content, too.
+    func partlyRekeyed(_ new: Observation, _ old: SnapshotHead, _ stored: [String: StoredItem]) -> Rekeyed? {
+        var unknown = new.items.filter { stored[$0.key] == nil }
+        guard new.mode == .window, !unknown.isEmpty else { return nil }
+        let present = Set(new.items.lazy.map(\.key))
+        let shared = new.sharedKeys.digests == old.sharedKeys.digests ? SharedKeys() : new.sharedKeys
+        func isShared(_ row: StoredItem) -> Bool { shared.contains(row.key) }
+        var gone = stored.values.filter { ($0.absentSince == nil || isShared($0)) && !present.contains($0.key) }
+            .compactMap(\.item)
+        guard !gone.isEmpty, let places = unknown.first.map({ source.kind.marks(of: $0).count }), places > 0 else {
+            return nil
+        }
+        var found: [(from: Item, to: Item)] = []
+        for place in 0...places {
+            // Behind the kind's own marks the content.
+            let pairs = Differ.pairs(gone, unknown) { item in
+                place < places
+                    ? source.kind.marks(of: item)[place]
+                    : shared.contains(item.key) || stored[item.key] == nil ? String(item.digest) : nil
+            }
+            .filter { place == 0 || !isOther($0.to, than: $0.from, old) }
+            let (from, to) = (Set(pairs.map(\.from.key)), Set(pairs.map(\.to.key)))
+            gone.removeAll { from.contains($0.key) }
+            unknown.removeAll { to.contains($0.key) }
+            found += pairs
+        }
+        return found.isEmpty ? nil : Differ.rekeyed(found, stored)
+    }
+
+    /// A page in common is not enough for an item that is newer than all before: alerts about one host have one page.
+    private func isOther(_ new: Item, than before: Item, _ old: SnapshotHead) -> Bool {
+        guard let time = new.time, let newest = old.newest, time > newest else { return false }
+        let hasText = new.fields.contains { !$0.value.description.isEmpty }
+        return new.title != before.title && (new.fields != before.fields || !hasText)
     }
 
     /// What is newer than all that was seen is news, whatever it links to.

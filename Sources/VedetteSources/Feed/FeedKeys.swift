@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+import VedetteDocument
+
+/// Chooses the keys of a document's entries.
+///
+/// Entries with one id are one entry, of which the newest version counts, when they also have a link or their content in
+/// common (RFC 4287 §4.1.1). Otherwise that value is no id: each of them is keyed by the next best thing it has.
+struct FeedKeys {
+    /// Values that several entries have in common, from here and from earlier polls.
+    private(set) var shared: SharedKeys
+    /// Older versions of entries that were left out.
+    private(set) var repeats = 0
+
+    /// - Parameter shared: the values that earlier polls found shared: one of their entries may be alone by now.
+    init(shared: SharedKeys) { self.shared = shared }
+
+    /// Returns the entries that count, in document order, with their keys.
+    mutating func choose(for entries: [FeedEntry]) -> [(key: String, entry: FeedEntry)] {
+        var chosen = entries.map { (key: key(of: $0), entry: $0) }
+        // Each round leaves out entries or takes a value away from them, and an entry has five values at most.
+        while Set(chosen.lazy.map(\.key)).count < chosen.count {
+            var kept: [Int] = []
+            for (key, group) in Dictionary(grouping: chosen.indices, by: { chosen[$0].key }) {
+                let newest = FeedKeys.newest(of: group, in: chosen)
+                repeats += group.count - newest.count
+                if newest.count > 1 { shared.insert(key) }
+                kept += newest
+            }
+            chosen = kept.sorted().map { (key(of: chosen[$0].entry), chosen[$0].entry) }
+        }
+        return chosen
+    }
+
+    private func key(of entry: FeedEntry) -> String {
+        let values = entry.keys
+        return values.first { !shared.contains($0) } ?? values[values.count - 1]
+    }
+
+    /// Returns the newest version of each entry among those with one key.
+    private static func newest(of group: [Int], in chosen: [(key: String, entry: FeedEntry)]) -> [Int] {
+        guard group.count > 1 else { return group }
+        var (places, kept): ([String: Int], [Int]) = ([:], [])
+        for index in group {
+            let (key, entry) = chosen[index]
+            let marks = entry.versionMarks(besides: key)
+            let place = marks.lazy.compactMap { places[$0] }.first ?? kept.count
+            for mark in marks { places[mark] = place }
+            if place == kept.count {
+                kept.append(index)
+            } else if entry.isNewer(than: chosen[kept[place]].entry) {
+                kept[place] = index
+            }
+        }
+        return kept
+    }
+}
+
+extension FeedEntry {
+    /// The values that can key it, the best first. The last one is the same only in entries that do not differ. None
+    /// depends on the options.
+    fileprivate var keys: [String] {
+        let named = [id ?? about, page ?? link, enclosure].compactMap { $0 }.map(FeedLink.key)
+        let heading = named.isEmpty ? nil : title.map { FeedEntry.hash([$0, date]) }
+        return named + [heading, FeedEntry.hash(text == ["", ""] ? text + [date] : text), whole].compactMap { $0 }
+    }
+
+    /// Texts of which versions of one entry have one in common, beside their key. A link that is the key itself says
+    /// nothing more, so then the title decides.
+    fileprivate func versionMarks(besides key: String) -> [String] {
+        guard let id = id ?? about, FeedLink.key(id) == key else { return [whole] }
+        let link = (page ?? link).map(FeedLink.key)
+        return [link == key ? title.map { "title " + $0 } : link, whole].compactMap { $0 }
+    }
+
+    fileprivate func isNewer(than other: FeedEntry) -> Bool {
+        guard let time = updated ?? published, let otherTime = other.updated ?? other.published else { return false }
+        return time > otherTime
+    }
+
+    private var text: [String] {
+        [title ?? "", HTMLText.collapse(content ?? "", limit: FeedOptions.standardLimit)]
+    }
+
+    /// A digest of the text; without a content, of the date as well.
+    private var whole: String {
+        let text = text
+        return FeedEntry.hash(text + [text[1].isEmpty ? date : ""])
+    }
+
+    private var date: String { (published ?? updated)?.rfc3339 ?? "" }
+
+    private static func hash(_ texts: [String]) -> String { "hash:" + Identifier.hex(StableHash.of(texts)) }
+}
