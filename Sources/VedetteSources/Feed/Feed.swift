@@ -9,6 +9,10 @@ struct Feed: SourceKind {
         name: "feed", summary: "Feeds in RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, and JSON Feed.",
         options: [
             OptionSpec(
+                "key", .oneOrMany(.choice(FeedOptions.keys)),
+                "What keys an entry; several are joined by `/`. For feeds whose ids change or are shared.",
+                default: "`guid`, then `link`, then what else is its own"),
+            OptionSpec(
                 "compare", .list(.choice(FeedOptions.comparable)),
                 "Fields that are compared beside the title; the rest is stored and shown.", default: "[content]"),
             OptionSpec(
@@ -26,6 +30,7 @@ struct Feed: SourceKind {
         var own = FeedOptions()
         if options["compare"] != nil { own.compared = options.texts("compare") }
         own.contentLimit = options.integer("content_limit") ?? own.contentLimit
+        own.key = options.texts("key")
         self.options = own
         fingerprints = Feed.fingerprints(own)
     }
@@ -45,7 +50,7 @@ struct Feed: SourceKind {
     }
 
     var mode: ReadingMode { .window }
-    var identity: UInt64 { StableHash.of(["feed"]) }
+    var identity: UInt64 { StableHash.of(["feed"] + options.key) }
     var fieldNames: [String]? { ["content", "link", "author", "categories", "enclosure", "published", "updated"] }
     var noteNames: Set<String> { Set(FeedOptions.comparable).subtracting(options.compared) }
     var stateNames: StateNames? { StateNames() }
@@ -55,6 +60,7 @@ struct Feed: SourceKind {
     }
 
     func marks(of item: Item) -> [String?] {
+        guard options.key.isEmpty else { return [] }
         let published = item["published"].flatMap { date in item.title.map { "\(date.description) \($0)" } }
         return [FeedLink.bare(item.key), item.url.map(FeedLink.bare), item["enclosure"]?.description, published]
     }

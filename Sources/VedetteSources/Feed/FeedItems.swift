@@ -23,7 +23,7 @@ struct FeedItems {
 
     init(_ options: FeedOptions, of page: PageBody) {
         (self.options, receivedAt) = (options, page.receivedAt)
-        keys = FeedKeys(shared: page.sharedKeys)
+        keys = FeedKeys(by: options.key, shared: page.sharedKeys)
         isFile = WebURL(page.url) == nil
     }
 

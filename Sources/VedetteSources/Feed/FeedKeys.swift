@@ -8,13 +8,16 @@ import VedetteDocument
 /// Entries with one id are one entry, of which the newest version counts, when they also have a link or their content in
 /// common (RFC 4287 §4.1.1). Otherwise that value is no id: each of them is keyed by the next best thing it has.
 struct FeedKeys {
+    private let names: [String]
     /// Values that several entries have in common, from here and from earlier polls.
     private(set) var shared: SharedKeys
     /// Older versions of entries that were left out.
     private(set) var repeats = 0
 
-    /// - Parameter shared: the values that earlier polls found shared: one of their entries may be alone by now.
-    init(shared: SharedKeys) { self.shared = shared }
+    /// - Parameters:
+    ///   - names: the parts of the key that the user wants; entries with one such key are versions of one entry.
+    ///   - shared: the values that earlier polls found shared: one of their entries may be alone by now.
+    init(by names: [String], shared: SharedKeys) { (self.names, self.shared) = (names, shared) }
 
     /// Returns the entries that count, in document order, with their keys.
     mutating func choose(for entries: [FeedEntry]) -> [(key: String, entry: FeedEntry)] {
@@ -23,7 +26,7 @@ struct FeedKeys {
         while Set(chosen.lazy.map(\.key)).count < chosen.count {
             var kept: [Int] = []
             for (key, group) in Dictionary(grouping: chosen.indices, by: { chosen[$0].key }) {
-                let newest = FeedKeys.newest(of: group, in: chosen)
+                let newest = newest(of: group, in: chosen)
                 repeats += group.count - newest.count
                 if newest.count > 1 { shared.insert(key) }
                 kept += newest
@@ -34,17 +37,18 @@ struct FeedKeys {
     }
 
     private func key(of entry: FeedEntry) -> String {
+        if let chosen = entry.key(by: names) { return chosen }
         let values = entry.keys
         return values.first { !shared.contains($0) } ?? values[values.count - 1]
     }
 
     /// Returns the newest version of each entry among those with one key.
-    private static func newest(of group: [Int], in chosen: [(key: String, entry: FeedEntry)]) -> [Int] {
+    private func newest(of group: [Int], in chosen: [(key: String, entry: FeedEntry)]) -> [Int] {
         guard group.count > 1 else { return group }
         var (places, kept): ([String: Int], [Int]) = ([:], [])
         for index in group {
             let (key, entry) = chosen[index]
-            let marks = entry.versionMarks(besides: key)
+            let marks = entry.key(by: names) == nil ? entry.versionMarks(besides: key) : [""]
             let place = marks.lazy.compactMap { places[$0] }.first ?? kept.count
             for mark in marks { places[mark] = place }
             if place == kept.count {
@@ -58,6 +62,18 @@ struct FeedKeys {
 }
 
 extension FeedEntry {
+    /// The key of parts that the user chose; nil when it has none of them.
+    fileprivate func key(by names: [String]) -> String? {
+        let parts = names.map { name in
+            switch name {
+            case "link": page ?? link
+            case "title": title
+            default: id ?? about
+            }
+        }
+        return parts.contains { $0 != nil } ? ItemKey.joined(parts.map { FeedLink.key($0 ?? "") }) : nil
+    }
+
     /// The values that can key it, the best first. The last one is the same only in entries that do not differ. None
     /// depends on the options.
     fileprivate var keys: [String] {
