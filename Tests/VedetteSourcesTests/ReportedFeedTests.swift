@@ -201,3 +201,64 @@ struct ReportedWindowTests {
         #expect(try await Reported.events(rows, kind: "xml", row) == expected)
     }
 }
+
+@Suite("Reported feeds: what is read")
+struct ReportedFeedContentTests {
+    private func read(_ file: String) throws -> Page { try FeedCorpus.read(Reported.file(file)) }
+
+    @Test("JSON Feed: what is no text is no title, and the content gives one")
+    func titles() async throws {
+        #expect(
+            try await Reported.events([
+                try Reported.file("json-null-title-1.json"), try Reported.file("json-null-title-2.json"),
+            ]) == [["appeared Second micro post"]])
+        #expect(try read("json-null-id.json").items.map(\.title) == ["c", "c2", "c3"])
+        #expect(try read("json-b.json").items.map(\.title) == ["c", "Hi"])
+    }
+
+    @Test("JSON Feed: authors may be an object, dates numbers, and neither null nor true is an id, a tag or an address")
+    func values() throws {
+        let a = try read("json-a.json")
+        #expect(a.items.map { $0["author"]?.description } == ["Ann", nil, nil, nil])
+        #expect(a.items.map(\.key).prefix(2) == ["17", "1500.0"] && a.items[2].key.hasPrefix("hash:"))
+        let b = try read("json-b.json")
+        #expect(b.items[0]["published"] == "2025-11-20T10:00:00.000Z")
+        #expect(b.items.map { $0["author"] } == ["Feed Author", "Bob"])
+        let g = try read("json-null-id.json")
+        #expect(g.items.map(\.key) == ["https://e.example/1", "https://e.example/2", "f"])
+        #expect(g.items[0]["categories"] == .list(["x"]) && g.items[0]["enclosure"] == nil)
+    }
+
+    @Test("JSON Feed: what is no object among the items is left out with a count")
+    func strays() throws {
+        let page = try read("json-e.json")
+        #expect(page.items.map(\.title) == ["x", "dupe"])
+        #expect(page.warnings == ["2 items left out that are no objects"])
+    }
+
+    @Test("RSS whose elements are in Atom's namespace is RSS, and attributes in Atom's own namespace are Atom's")
+    func namespaces() throws {
+        let rss = try #require(read("rss-in-atom.xml").items.first)
+        #expect(rss.key == "https://data.example/1" && rss["published"] == "2026-11-20T10:00:00.000Z")
+        let atom = try #require(read("prefixed-attributes.xml").items.first)
+        #expect(atom.title == "Ice & Fire" && atom.url == "https://w.example/157/")
+    }
+
+    @Test("bytes of windows-1252 in a feed that says UTF-8 are read as windows-1252, said once")
+    func declared() throws {
+        let page = try read("declared-utf-8.xml")
+        #expect(page.items.map(\.title) == ["Größe “x” someone’s"])
+        #expect(page.warnings.count == 1)
+    }
+
+    @Test("names in angle brackets inside a title are words where they are no markup")
+    func words() throws {
+        let titles = try read("titles.xml").items.compactMap(\.title)
+        #expect(
+            titles == [
+                "Intent to unship: <a> as <area> in image maps", "Intent: <a> as <area>", "AT&T & co",
+                "Refresh 周报 Q&A", "How to use <b> in HTML", "vector<int> and <3", "R&D report", "a]]> b",
+                "Café – ♥", "Tab New line 😀 ok",
+            ])
+    }
+}
