@@ -69,6 +69,16 @@ struct ReportedFeedKeyTests {
             try await Reported.events(bodies) == [["appeared Release 12"], [], [], [], ["appeared Release 13"]])
     }
 
+    @Test("an undated entry with the link of all others is new, though one of them leaves at the same time")
+    func sharedLinkUndated() async throws {
+        func shirts(_ names: String...) -> [UInt8] {
+            let items = names.map { "<item><title>\($0)</title><link>https://shop.example</link></item>" }.joined()
+            return Array("<rss><channel>\(items)</channel></rss>".utf8)
+        }
+        let events = try await Reported.events([shirts("C", "B", "A"), shirts("D", "C", "B"), shirts("E", "D", "C")])
+        #expect(events == [["appeared D"], ["appeared E"]])
+    }
+
     @Test("a value that several entries have in common is named once")
     func remark() async throws {
         let replay = Fixture.replay(try Fixture.source("feed"))

@@ -62,7 +62,7 @@ enum ConnectionsStream {
 
     private static func item(_ row: borrowing JSONRow, url: WebURL?) throws(ReadError) -> Item {
         func text(_ column: Column, _ row: borrowing JSONRow) -> String? {
-            row.string(column.rawValue).flatMap { $0.isEmpty ? nil : $0 }
+            row[column.rawValue].string.flatMap { $0.isEmpty ? nil : $0 }
         }
         guard let id = text(.id, row) else {
             throw ReadError(.shape, "story number \(row.index + 1) of the stream has no id")

@@ -38,8 +38,7 @@ struct FeedKeys {
 
     private func key(of entry: FeedEntry) -> String {
         if let chosen = entry.key(by: names) { return chosen }
-        let values = entry.keys
-        return values.first { !shared.contains($0) } ?? values[values.count - 1]
+        return entry.key { !shared.contains($0) }
     }
 
     /// Returns the newest version of each entry among those with one key.
@@ -74,12 +73,22 @@ extension FeedEntry {
         return parts.contains { $0 != nil } ? ItemKey.joined(parts.map { FeedLink.key($0 ?? "") }) : nil
     }
 
-    /// The values that can key it, the best first. The last one is the same only in entries that do not differ. None
-    /// depends on the options.
-    fileprivate var keys: [String] {
-        let named = [id ?? about, page ?? link, enclosure].compactMap { $0 }.map(FeedLink.key)
-        let heading = named.isEmpty ? nil : title.map { FeedEntry.hash([$0, date]) }
-        return named + [heading, FeedEntry.hash(text == ["", ""] ? text + [date] : text), whole].compactMap { $0 }
+    /// Returns the best of the values that can key it and is its own; else the last, which is the same only in entries that do
+    /// not differ. None depends on the options.
+    fileprivate func key(where isOwn: (String) -> Bool) -> String {
+        var isNamed = false
+        for case let name? in [id ?? about, page ?? link, enclosure] {
+            let key = FeedLink.key(name)
+            if isOwn(key) { return key }
+            isNamed = true
+        }
+        if isNamed, let title {
+            let key = FeedEntry.hash([title, date])
+            if isOwn(key) { return key }
+        }
+        let text = text
+        let key = FeedEntry.hash(text == ["", ""] ? text + [date] : text)
+        return isOwn(key) ? key : whole
     }
 
     /// Texts of which versions of one entry have one in common, beside their key. A link that is the key itself says

@@ -66,7 +66,7 @@ public struct Differ: Sendable {
         let reappearance = WindowReappearance(new, after: old, stored: stored, kind: source.kind)
         let reappeared = reappearance.keys
         difference.head.order.direction = reappearance.order.direction
-        difference.newlyShared = new.sharedKeys.digests.subtracting(old.sharedKeys.digests).count
+        difference.newlyShared = difference.head.sharedKeys.digests.subtracting(old.sharedKeys.digests).count
         let entered = source.kind.entered(new.items, known: stored.keys, since: old.goodAt)
         let firstPage = new.firstPageCount ?? new.items.count
         var known = 0
@@ -130,7 +130,7 @@ public struct Differ: Sendable {
 
     func baseline(_ new: Observation, replaces: Bool) -> Difference {
         var difference = Difference(head: head(of: new))
-        difference.isNewBaseline = replaces
+        (difference.isNewBaseline, difference.newlyShared) = (replaces, difference.head.sharedKeys.digests.count)
         difference.writes = new.items.map { StoredItem($0, digest: $0.digest, stateSince: now) }
         if source.first == .announce, !replaces {
             difference.events = ordered(new.items.map { DraftEvent(.appeared, item: $0) })

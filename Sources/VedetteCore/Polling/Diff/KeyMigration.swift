@@ -46,26 +46,33 @@ extension Differ {
         return rekeyed
     }
 
-    /// The items of a window found again by their marks, where the known key is gone and both marks are nobody else's. An item
+    /// The items of a window found again by their marks, where the known key is gone and no other item has the mark. An item
     /// under a value that turned out to be shared is found again even when it had left, and by its content, too.
     func partlyRekeyed(_ new: Observation, _ old: SnapshotHead, _ stored: [String: StoredItem]) -> Rekeyed? {
+        guard new.mode == .window, let places = new.items.first.map({ source.kind.marks(of: $0).count }), places > 0
+        else { return nil }
         var unknown = new.items.filter { stored[$0.key] == nil }
-        guard new.mode == .window, !unknown.isEmpty else { return nil }
+        if unknown.isEmpty { return nil }
         let present = Set(new.items.lazy.map(\.key))
         let shared = new.sharedKeys.digests == old.sharedKeys.digests ? SharedKeys() : new.sharedKeys
-        func isShared(_ row: StoredItem) -> Bool { shared.contains(row.key) }
-        var gone = stored.values.filter { ($0.absentSince == nil || isShared($0)) && !present.contains($0.key) }
-            .compactMap(\.item)
-        guard !gone.isEmpty, let places = unknown.first.map({ source.kind.marks(of: $0).count }), places > 0 else {
-            return nil
-        }
+        var gone = stored.values.filter { row in
+            !present.contains(row.key) && (row.absentSince == nil || shared.contains(row.key))
+        }.compactMap(\.item)
+        if gone.isEmpty { return nil }
+        // The kind's own marks, and behind them the content where an id is none.
+        let marks = Dictionary(
+            (gone + new.items).map { item in
+                let isContentMark = shared.contains(item.key) || (!shared.digests.isEmpty && present.contains(item.key))
+                return (item.key, source.kind.marks(of: item) + [isContentMark ? String(item.digest) : nil])
+            }
+        ) { first, _ in first }
+        func mark(_ item: Item, _ place: Int) -> String? { marks[item.key]?[place] ?? nil }
+        let others = new.items.filter { stored[$0.key] != nil }
         var found: [(from: Item, to: Item)] = []
         for place in 0...places {
-            // Behind the kind's own marks the content.
+            let taken = Set(others.lazy.compactMap { mark($0, place) })
             let pairs = Differ.pairs(gone, unknown) { item in
-                place < places
-                    ? source.kind.marks(of: item)[place]
-                    : shared.contains(item.key) || stored[item.key] == nil ? String(item.digest) : nil
+                mark(item, place).flatMap { taken.contains($0) ? nil : $0 }
             }
             .filter { place == 0 || !isOther($0.to, than: $0.from, old) }
             let (from, to) = (Set(pairs.map(\.from.key)), Set(pairs.map(\.to.key)))
