@@ -242,8 +242,8 @@ struct ReportedFeedContentTests {
     @Test("JSON Feed: what is no object among the items is left out with a count")
     func strays() throws {
         let page = try read("json-e.json")
-        #expect(page.items.map(\.title) == ["x", "dupe"])
-        #expect(page.warnings == ["2 items left out that are no objects"])
+        #expect(page.items.map(\.title) == ["x"])
+        #expect(page.warnings.first == "2 items left out that are no objects")
     }
 
     @Test("RSS whose elements are in Atom's namespace is RSS, and attributes in Atom's own namespace are Atom's")

@@ -91,12 +91,15 @@ extension FeedEntry {
         return isOwn(key) ? key : whole
     }
 
-    /// Texts of which versions of one entry have one in common, beside their key. A link that is the key itself says
-    /// nothing more, so then the title decides.
+    /// Texts of which versions of one entry have one in common, beside their key: the link, without one the content. Where the
+    /// link is the key itself the title has to do. Entries with nothing but a title are versions.
     fileprivate func versionMarks(besides key: String) -> [String] {
         guard let id = id ?? about, FeedLink.key(id) == key else { return [whole] }
-        let link = (page ?? link).map(FeedLink.key)
-        return [link == key ? title.map { "title " + $0 } : link, whole].compactMap { $0 }
+        guard let link = page ?? link else {
+            return text[1].isEmpty && !date.isEmpty ? [whole] : ["content " + text[1], whole]
+        }
+        let linkKey = FeedLink.key(link)
+        return [linkKey == key ? "title " + text[0] : "link " + linkKey, whole]
     }
 
     fileprivate func isNewer(than other: FeedEntry) -> Bool {
