@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @Suite("Differ: windows")
 struct WindowTests {
@@ -112,6 +113,20 @@ struct WindowTests {
         #expect(events("dcb", "edcb", "dcba") == [["e"], []])
         // The other way about: an order that was seen to ascend needs no proof any more.
         #expect(events("123", "1234", "1345") == [["4"], ["5"]])
+    }
+
+    @Test("whatever an undated window shows, each unknown item is told or counted", arguments: 1...60)
+    func counted(seed: UInt64) {
+        var dice = SplitMix64(seed)
+        var memory = Memory()
+        for number in 0..<12 {
+            let shown = (0..<9).filter { _ in Bool.random(using: &dice) }.map { entry("k\($0)") }.shuffled(using: &dice)
+            let unknown = shown.map(\.key).filter { memory.stored[$0] == nil }
+            let before = memory.head?.unannounced?.count ?? 0
+            let told = memory.poll(window, shown, at: at(Int64(number) * 15)).filter { $0.kind == .appeared }
+            let counted = (memory.head?.unannounced?.count ?? 0) - before
+            #expect(number == 0 || memory.last.isNewBaseline || told.count + counted == unknown.count)
+        }
     }
 
     @Test("of items that are all dated in the future, the place decides about one in the past")

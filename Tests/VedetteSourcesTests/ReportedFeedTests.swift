@@ -4,6 +4,7 @@ import Foundation
 import Testing
 import VedetteCore
 import VedetteEngine
+import VedetteTestSupport
 
 @testable import VedetteSources
 
@@ -14,7 +15,9 @@ enum Reported {
     static func file(_ name: String) throws -> [UInt8] { try Fixture.bytes("feeds/\(name)") }
 
     /// RSS whose items are these elements.
-    static func rss(_ items: String...) -> [UInt8] {
+    static func rss(_ items: String...) -> [UInt8] { rss(items: items) }
+
+    static func rss(items: [String]) -> [UInt8] {
         let items = items.map { "<item>\($0)</item>" }.joined()
         return Array("<rss version=\"2.0\"><channel><title>c</title>\(items)</channel></rss>".utf8)
     }
@@ -88,6 +91,37 @@ struct ReportedFeedKeyTests {
             remarks.append(await replay.poll([page], at: .poll(number)).remarks)
         }
         #expect(remarks == [["several entries have 'N/A' in common, so what else they have keys them"], []])
+    }
+
+    /// An entry with a title and a date of its own; its id and its link may be those of others.
+    private static func entry(_ number: Int, _ dice: inout SplitMix64) -> String {
+        // The first ones show what is shared.
+        let own = number < 2 ? 0 : number < 4 ? 2 : Int.random(in: 0..<3, using: &dice)
+        let id = ["<guid isPermaLink='false'>N/A</guid>", "<guid isPermaLink='false'>id\(number)</guid>", ""][own]
+        let link =
+            own == 1 || number < 4 || Bool.random(using: &dice) ? "https://a.example/\(own == 2 ? 0 : number)" : ""
+        let date = Reported.start.advanced(by: .seconds(number * 60 - 86_400)).rfc3339
+        return
+            "<title>T\(number)</title>\(id)<link>\(link)</link><pubDate>\(date)</pubDate><description>text</description>"
+    }
+
+    @Test(
+        "whatever ids and links entries share, each is told once, whoever leaves the window or comes back",
+        arguments: 1...60)
+    func property(seed: UInt64) async throws {
+        var dice = SplitMix64(seed)
+        let all = (0..<24).map { Self.entry($0, &dice) }
+        let replay = Fixture.replay(try Fixture.source("feed"))
+        var told: [String] = []
+        for number in 0..<18 {
+            // A window of six moves on; some entries are missing now and then, but never the newest.
+            let shown = (number..<number + 6).filter { $0 == number + 5 || dice.next() % 4 > 0 || number == 0 }
+            let body = Reported.rss(items: shown.reversed().map { all[$0] })
+            let page = PageBody(bytes: body, url: "https://news.example.org/feed")
+            let events = await replay.poll([page], at: Reported.start.advanced(by: .seconds(1800 * number))).events
+            told += events.map { "\($0.kind.word) \($0.item?.title ?? $0.error?.failure ?? "")" }
+        }
+        #expect(told == (6..<23).map { "appeared T\($0)" }, "\(told)")
     }
 
     @Test("versions of one entry, with one id and one link, are one entry, of which the newest counts")

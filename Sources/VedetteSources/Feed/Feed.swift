@@ -59,10 +59,13 @@ struct Feed: SourceKind {
         (item["published"] ?? item["updated"]).flatMap { Timestamp(rfc3339: $0.description) } ?? item.time
     }
 
-    func marks(of item: Item) -> [String?] {
+    func marks(of item: Item, besides shared: SharedKeys) -> [String?] {
         guard options.key.isEmpty else { return [] }
         let published = item["published"].flatMap { date in item.title.map { "\(date.description) \($0)" } }
-        return [FeedLink.bare(item.key), item.url.map(FeedLink.bare), item["enclosure"]?.description, published]
+        let addresses = [item.url, item["enclosure"]?.description].map { address in
+            address.flatMap { shared.contains(FeedLink.key($0)) ? nil : FeedLink.bare($0) }
+        }
+        return [FeedLink.bare(item.key)] + addresses + [published]
     }
 
     func request(base: String, context: PollContext) -> RequestTemplate {

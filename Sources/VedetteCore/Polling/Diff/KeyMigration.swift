@@ -49,7 +49,7 @@ extension Differ {
     /// The items of a window found again by their marks, where the known key is gone and no other item has the mark. An item
     /// under a value that turned out to be shared is found again even when it had left, and by its content, too.
     func partlyRekeyed(_ new: Observation, _ old: SnapshotHead, _ stored: [String: StoredItem]) -> Rekeyed? {
-        guard new.mode == .window, let places = new.items.first.map({ source.kind.marks(of: $0).count }), places > 0
+        guard new.mode == .window, let places = new.items.first.map({ self.marks(of: $0, new).count }), places > 0
         else { return nil }
         var unknown = new.items.filter { stored[$0.key] == nil }
         if unknown.isEmpty { return nil }
@@ -63,7 +63,7 @@ extension Differ {
         let marks = Dictionary(
             (gone + new.items).map { item in
                 let isContentMark = shared.contains(item.key) || (!shared.digests.isEmpty && present.contains(item.key))
-                return (item.key, source.kind.marks(of: item) + [isContentMark ? String(item.digest) : nil])
+                return (item.key, self.marks(of: item, new) + [isContentMark ? String(item.digest) : nil])
             }
         ) { first, _ in first }
         func mark(_ item: Item, _ place: Int) -> String? { marks[item.key]?[place] ?? nil }
@@ -83,11 +83,14 @@ extension Differ {
         return found.isEmpty ? nil : Differ.rekeyed(found, stored)
     }
 
+    private func marks(of item: Item, _ new: Observation) -> [String?] {
+        source.kind.marks(of: item, besides: new.sharedKeys)
+    }
+
     /// A page in common is not enough for an item that is newer than all before: alerts about one host have one page.
     private func isOther(_ new: Item, than before: Item, _ old: SnapshotHead) -> Bool {
         guard let time = new.time, let newest = old.newest, time > newest else { return false }
-        let hasText = new.fields.contains { !$0.value.description.isEmpty }
-        return new.title != before.title && (new.fields != before.fields || !hasText)
+        return new.title != before.title
     }
 
     /// What is newer than all that was seen is news, whatever it links to.
