@@ -214,7 +214,7 @@ struct ReportedWindowTests {
             remarks.append(await replay.poll([PageBody(bytes: body, url: "")], at: .poll(number)).remarks)
         }
         let expected =
-            "1 undated, behind the known ones, not announced; last '5'; a date of their own ('time:') would decide"
+            "1 undated behind the known ones ('time:' decides), not announced; last '5'"
         #expect(remarks == [[], [expected]])
     }
 

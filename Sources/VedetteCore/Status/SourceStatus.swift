@@ -87,9 +87,9 @@ public struct SourceStatus: Sendable {
         if let movedTo { remarks.append("moved for good to \(movedTo); write that address into the configuration") }
         if case .polled(let reason) = record?.connection { remarks.append("polled, since \(reason)") }
         if let unannounced = record?.snapshot?.unannounced, unannounced.at.advanced(by: SourceStatus.recent) > now {
-            let why = unannounced.isUndated ? "undated, behind the known ones" : "older than the window"
-            let remedy = unannounced.isUndated ? "; a date of their own ('time:') would decide" : ""
-            remarks.append("\(unannounced.count) \(why), not announced; last '\(unannounced.last)'\(remedy)")
+            let why =
+                unannounced.isUndated ? "undated behind the known ones ('time:' decides)" : "older than the window"
+            remarks.append("\(unannounced.count) \(why), not announced; last '\(unannounced.last)'")
         }
         if let shared = record?.snapshot?.sharedKeys, let last = shared.last {
             let others = shared.digests.count > 1 ? " and \(counted(shared.digests.count - 1, "other value"))" : ""

@@ -72,7 +72,7 @@ struct PollLog {
         guard !items.isEmpty else { return nil }
         let why =
             difference.head.unannounced?.isUndated ?? false
-            ? "undated and behind the known ones, so nothing shows whether they are new ('time:' would)"
+            ? "undated behind the known ones, so nothing shows whether they are new ('time:' decides)"
             : "older than the window"
         let titles = items.prefix(3).map { "'\($0.title ?? $0.key)'" } + (items.count > 3 ? ["…"] : [])
         return Line(
