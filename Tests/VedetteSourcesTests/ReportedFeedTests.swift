@@ -82,6 +82,17 @@ struct ReportedFeedKeyTests {
         #expect(events == [["appeared D"], ["appeared E"]])
     }
 
+    @Test("entries that share link and title are told apart by their dates, and without dates by their content")
+    func sharedTitle() async throws {
+        func photo(_ more: String) -> String { "<title>New photo</title><link>https://a.example</link>\(more)" }
+        let dated = (1...4).map { photo("<pubDate>\($0) Nov 2026 10:00:00 GMT</pubDate>") }
+        let undated = (1...4).map { photo("<description>of day \($0)</description>") }
+        for photos in [dated, undated] {
+            let bodies = [[2, 1, 0], [3, 2, 1], [3], [3, 2]].map { Reported.rss(items: $0.map { photos[$0] }) }
+            #expect(try await Reported.events(bodies) == [["appeared New photo"], [], []])
+        }
+    }
+
     @Test("a value that several entries have in common is named once")
     func remark() async throws {
         let replay = Fixture.replay(try Fixture.source("feed"))

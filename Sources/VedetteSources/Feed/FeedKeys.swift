@@ -28,7 +28,7 @@ struct FeedKeys {
             for (key, group) in Dictionary(grouping: chosen.indices, by: { chosen[$0].key }) {
                 let newest = newest(of: group, in: chosen)
                 repeats += group.count - newest.count
-                if newest.count > 1 { shared.insert(key) }
+                if newest.count > 1 { shared.insert(key, isShown: !key.hasPrefix(FeedEntry.hashMark)) }
                 kept += newest
             }
             chosen = kept.sorted().map { (key(of: chosen[$0].entry), chosen[$0].entry) }
@@ -119,5 +119,7 @@ extension FeedEntry {
 
     private var date: String { (published ?? updated)?.rfc3339 ?? "" }
 
-    private static func hash(_ texts: [String]) -> String { "hash:" + Identifier.hex(StableHash.of(texts)) }
+    fileprivate static let hashMark = "hash:"
+
+    private static func hash(_ texts: [String]) -> String { hashMark + Identifier.hex(StableHash.of(texts)) }
 }

@@ -20,8 +20,9 @@ public struct SharedKeys: Sendable, Hashable {
     }
 
     /// Adds a value.
-    public mutating func insert(_ value: String) {
-        if digests.insert(StableHash.of([value])).inserted { last = value }
+    /// - Parameter isShown: whether it means something to a person.
+    public mutating func insert(_ value: String, isShown: Bool = true) {
+        if digests.insert(StableHash.of([value])).inserted, isShown { last = value }
     }
 
     /// As many of them as are stored.
