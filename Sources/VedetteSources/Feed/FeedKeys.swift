@@ -91,8 +91,8 @@ extension FeedEntry {
         return isOwn(key) ? key : whole
     }
 
-    /// Texts of which versions of one entry have one in common, beside their key: the link, without one the content of one date. Where the
-    /// link is the key itself the title has to do. Entries with nothing but a title are versions.
+    /// Texts of which versions of one entry have one in common, beside their key: the link, without one the content of one date.
+    /// Where the link is the key itself the title has to do. Entries with nothing but a title are versions.
     fileprivate func versionMarks(besides key: String) -> [String] {
         guard let id = id ?? about, FeedLink.key(id) == key else { return [whole] }
         guard let link = page ?? link else {
