@@ -3,6 +3,7 @@
 /// A small error that was corrected. The document is complete, but its author should know.
 public enum DocumentWarning: String, Sendable, CaseIterable, Comparable, CustomStringConvertible {
     case badEncoding = "bytes that do not fit the character encoding were replaced by U+FFFD"
+    case windowsBytes = "bytes of windows-1252 in a text that is UTF-8 by name were read as such"
     case loneSurrogate = "half a surrogate pair was replaced by U+FFFD"
     case controlCharacters = "control characters were removed"
     case bareAmpersand = "an '&' that begins no reference was read as text"

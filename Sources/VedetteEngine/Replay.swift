@@ -15,6 +15,8 @@ public actor Replay {
         public var deliveries: [Delivery] = []
         /// How many items the first good poll found, which is compared with nothing; nil for later ones.
         public var baseline: Int?
+        /// What `status` says about the source since this poll: entries that were not announced, values that key nothing.
+        public var remarks: [String] = []
         /// Why the poll failed; its snapshot stands.
         public var failure: Event.Problem?
     }
@@ -63,6 +65,7 @@ public actor Replay {
         var poll = Poll(earlier: await passTime(until: time))
         clock.set(time)
         let isFirst = source.record.snapshot == nil
+        let known = remarks
         let start = PollSchedule.Start(source: source, lane: lane, origin: source.origin)
         pipeline.start(start, on: self) { self.source.pollEnded() }
         await source.waitForPoll(on: self)
@@ -72,8 +75,11 @@ public actor Replay {
         lastEvent = poll.events.last?.seq ?? lastEvent
         poll.deliveries = newDeliveries()
         poll.failure = source.record.health.problem
+        poll.remarks = remarks.filter { !known.contains($0) }
         return poll
     }
+
+    private var remarks: [String] { SourceStatus(source.source, source.record).remarks(now: clock.now().wall) }
 
     /// What rules remember after the last poll: what they hold back, and until when.
     public var memories: [RuleMemory] { journal.ruleMemories() }

@@ -88,6 +88,34 @@ struct CommandTests {
         #expect(table.out.contains("1 older than the window, not announced; last 'Entry a'"), "\(table.out)")
     }
 
+    @Test(
+        "an id that several entries of a feed have, and an entry that its place makes old, are logged once and in status"
+    )
+    func placedAndShared() async throws {
+        let home = try Home()
+        func write(_ numbers: [Int]) throws {
+            let items = numbers.map {
+                "<item><title>T\($0)</title><link>https://a.example/\($0)</link><guid isPermaLink='false'>N/A</guid></item>"
+            }
+            try "<rss><channel>\(items.joined())</channel></rss>".write(
+                toFile: home.directory.path + "/feed.xml", atomically: true, encoding: .utf8)
+        }
+        try home.write("sources: {s: {kind: feed, url: \"file://\(home.directory.path)/feed.xml\"}}")
+        try write([1, 2, 3, 4])
+        let shared = "s: several entries have 1 value in common that would key each, last 'N/A'"
+        #expect(try await home.vedette("run", "--once").err.contains(shared))
+        try write([1, 2, 4, 5])
+        let run = try await home.vedette("run", "--once")
+        #expect(!run.err.contains("several entries"), "\(run.err)")
+        #expect(run.err.contains("not announced, since undated behind the known ones"), "\(run.err)")
+        let status = try await home.status("s")
+        #expect((status["sharedKeys"] as? [String: Any])?["last"] as? String == "N/A")
+        let unannounced = status["unannounced"] as? [String: Any]
+        #expect(unannounced?["undated"] as? Bool == true && unannounced?["last"] as? String == "T5")
+        let table = try await home.vedette("status", "s")
+        #expect(table.out.contains("several entries have 'N/A' in common"), "\(table.out)")
+    }
+
     @Test("an unknown source, sink, kind or item is an error with a suggestion")
     func suggestions() async throws {
         let world = try await Appliance()

@@ -42,7 +42,10 @@ struct JSONObjectWriterTests {
         (head.digest, head.asked, head.count, head.pendingAbsences) = (7, 8, 3, 2)
         (head.isWhole, head.hasOtherKeys, head.resume) = (true, true, "last")
         (head.newest, head.oldest) = (Timestamp(milliseconds: 9), Timestamp(milliseconds: -9))
-        head.unannounced = .init(count: 4, last: "k", at: Timestamp(milliseconds: 10))
+        head.unannounced = .init(count: 4, last: "k", at: Timestamp(milliseconds: 10), isUndated: true)
+        head.oldestPublication = Timestamp(milliseconds: -8)
+        (head.order.direction, head.order.front) = (-1, [1, .max])
+        head.sharedKeys.insert("N/A")
         head.emptiness = .init(polls: 2, since: Timestamp(milliseconds: 11))
         head.states = ["Ready": 2, "Starting": 1]
         full.snapshot = head

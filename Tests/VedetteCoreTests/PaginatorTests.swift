@@ -54,6 +54,15 @@ struct PaginatorTests {
         #expect(walk.pageRead(Page(items: [old[0], entry("o10", 10)], next: "p3")) == .done)
     }
 
+    @Test("times in the future, which count as now, do not lead into the archive")
+    func ahead() {
+        let old = (1...4).map { entry("k\($0)", 100) }
+        var walk = Paginator(
+            mode: .window, url: "p1", known: known(old), newest: at(100), oldest: at(100), now: at(200))
+        let shown = old.map { entry($0.key, 200) }
+        #expect(walk.pageRead(Page(items: Array(shown[..<2]), next: "p2")) == .done)
+    }
+
     @Test("of an undated window too: unknown rows behind the known ones end the reading")
     func undatedEnd() {
         let old = [entry("k2"), entry("k1")]

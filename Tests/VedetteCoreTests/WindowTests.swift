@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @Suite("Differ: windows")
 struct WindowTests {
@@ -76,9 +77,67 @@ struct WindowTests {
     @Test("in an undated window, what stands before a known item is new, and what stands beyond them all is not")
     func undated() {
         var memory = Memory()
-        memory.poll(window, [entry("c"), entry("b")], at: at(100))
+        memory.poll(window, [entry("c"), entry("b"), entry("z")], at: at(100))
         let events = memory.poll(window, [entry("e"), entry("c"), entry("d"), entry("b"), entry("a")], at: at(115))
         #expect(events.map(\.short) == ["appeared d", "appeared e"])
+        #expect(memory.head?.unannounced == .init(count: 1, last: "a", at: at(115), isUndated: true))
+    }
+
+    /// The events of each poll after the first.
+    private func events(_ polls: String...) -> [[String]] {
+        var memory = Memory()
+        return polls.enumerated().map { number, keys in
+            memory.poll(window, keys.map { entry(String($0)) }, at: at(Int64(100 + number * 15))).compactMap(
+                \.item?.key)
+        }.dropFirst() + []
+    }
+
+    @Test("in an undated window from which nothing left, nothing can have slid in: whatever is unknown is new")
+    func grown() {
+        #expect(events("123", "1234", "12345") == [["4"], ["5"]])
+        #expect(events("cb", "edcba") == [["a", "d", "e"]])
+    }
+
+    @Test(
+        "an undated window whose front left while items came at its end ascends; where another item left they are not told"
+    )
+    func ascends() {
+        #expect(events("123", "234", "567") == [["4"], ["5", "6", "7"]])
+        #expect(events("1234", "1245", "12456") == [[], ["6"]])
+        // Nothing at all may be known by now.
+        #expect(events("123456789abcdef", "bcdefgh") == [["g", "h"]])
+    }
+
+    @Test("an undated window that got its news at the front goes on doing so: what slides in behind it is not new")
+    func descends() {
+        #expect(events("dcb", "edcb", "dcba") == [["e"], []])
+        // The other way about: an order that was seen to ascend needs no proof any more.
+        #expect(events("123", "1234", "1345") == [["4"], ["5"]])
+    }
+
+    @Test("whatever an undated window shows, each unknown item is told or counted", arguments: 1...60)
+    func counted(seed: UInt64) {
+        var dice = SplitMix64(seed)
+        var memory = Memory()
+        for number in 0..<12 {
+            let shown = (0..<9).filter { _ in Bool.random(using: &dice) }.map { entry("k\($0)") }.shuffled(using: &dice)
+            let unknown = shown.map(\.key).filter { memory.stored[$0] == nil }
+            let before = memory.head?.unannounced?.count ?? 0
+            let told = memory.poll(window, shown, at: at(Int64(number) * 15)).filter { $0.kind == .appeared }
+            let counted = (memory.head?.unannounced?.count ?? 0) - before
+            #expect(number == 0 || memory.last.isNewBaseline || told.count + counted == unknown.count)
+        }
+    }
+
+    @Test("of items that are all dated in the future, the place decides about one in the past")
+    func ahead() {
+        var memory = Memory()
+        memory.poll(window, [entry("c", 900), entry("b", 800)], at: at(100))
+        var other = memory
+        let grown = memory.poll(window, [entry("c", 900), entry("b", 800), entry("a", 50)], at: at(115))
+        #expect(grown.map(\.short) == ["appeared a"])
+        #expect(other.poll(window, [entry("c", 900), entry("x", 50)], at: at(115)).isEmpty)
+        #expect(other.head?.unannounced?.isUndated == true)
     }
 
     @Test("an undated window without a known item is all new")

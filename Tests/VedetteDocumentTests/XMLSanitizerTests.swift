@@ -83,6 +83,23 @@ struct XMLSanitizerTests {
         #expect(failure { _ = try title(single([0xE9], declared: "x-none")) } == .encoding)
     }
 
+    @Test("bytes of windows-1252 in a text that is UTF-8 by name are its letters, beside real UTF-8 too")
+    func windowsBytes() throws {
+        for (bytes, title) in [
+            ([0x93, 0x47, 0x72, 0xF6, 0xDF, 0x65, 0x94], "“Größe”"), ([0xE9, 0x94, 0x20], "é” "),
+            (Array("ß ".utf8) + [0xFC], "ß ü"),
+        ] {
+            let page = try xml(Array("<feed><title>".utf8) + bytes + Array("</title></feed>".utf8), charset: "utf-8")
+            #expect(page.recorder.titles == [title])
+            #expect(page.warnings == [.windowsBytes])
+        }
+        // Characters that are cut are no letters, nor is a byte that windows-1252 does not have.
+        for bytes in [Array("ß ".utf8) + [0xE2, 0x82, 0x20], [0xE9, 0x8D]] {
+            let page = try xml(Array("<feed><title>".utf8) + bytes + Array("</title></feed>".utf8))
+            #expect(page.warnings == [.badEncoding])
+        }
+    }
+
     @Test("bytes that do not fit become U+FFFD with a warning, the same in every poll")
     func badBytes() throws {
         let body = Array("<feed><title>caf".utf8) + [0xE9, 0x20, 0xFF] + Array("</title></feed>".utf8)

@@ -184,7 +184,9 @@ func fullRecord() -> SourceRecord {
     (head.count, head.pendingAbsences) = (8, 2)
     (head.newest, head.oldest) = (stamp(4), stamp(3))
     head.emptiness = SnapshotHead.Emptiness(polls: 2, since: stamp(2))
-    head.unannounced = SnapshotHead.Unannounced(count: 3, last: "Old", at: stamp(3))
+    head.unannounced = SnapshotHead.Unannounced(count: 3, last: "Old", at: stamp(3), isUndated: true)
+    head.oldestPublication = stamp(2)
+    head.sharedKeys.insert("N/A \"é\"")
     head.states = ["Starting": 1, "Ready for use": 7]
     record.snapshot = head
     record.health.failures = 3

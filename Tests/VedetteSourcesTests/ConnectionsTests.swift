@@ -162,6 +162,33 @@ struct ConnectionsTests {
         #expect(page.next?.url == Self.stream + "&startIndex=3")
     }
 
+    @Test("the stream's plain texts are decoded, and its tags are read")
+    func plainTexts() throws {
+        var body = try Fixture.page("connections-stream-entities.json", url: Self.stream)
+        let item = try #require(Connections(Options(["format": .text("json")])).read(&body).items.first)
+        #expect(
+            item.title == "Mira Holt created a blog entry named Frühstück & Tipps: „Los“ in the Neues blog.")
+        #expect(item["container"] == "Sales & Marketing" && item["tags"] == .list(["ops"]))
+    }
+
+    private static let oneEntry = """
+        <id>urn:1</id><title type="text">One</title><link rel="alternate" href="https://c.example.org/1"/>
+        <updated>2026-11-18T09:00:00Z</updated><author><name>Ann</name></author>
+        """
+
+    @Test("an Atom entry document is one item, in both kinds, and a file keeps its links")
+    func entryDocument() throws {
+        let text = "<entry xmlns='http://www.w3.org/2005/Atom'>\(Self.oneEntry)</entry>"
+        for kind in ["connections", "feed"] {
+            var page = PageBody(bytes: Array(text.utf8), url: "file:///tmp/entry.xml")
+            let items = try Fixture.kind(kind).read(&page).items
+            #expect(items.map(\.key) == ["urn:1"] && items.first?.title == "One", "\(kind)")
+            #expect(items.first?.url == "https://c.example.org/1" && items.first?["author"] == "Ann", "\(kind)")
+        }
+        let relative = feed("<entry>\(Self.oneEntry.replacing("https://c.example.org", with: ""))</entry>")
+        #expect(try read(relative, url: "command:cat").items.first?.url == "/1")
+    }
+
     @Test(
         "the stream is counted, a few rows read twice, until a page is empty; one that cannot count leads in a circle")
     func streamPages() throws {

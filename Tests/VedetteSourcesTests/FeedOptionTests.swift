@@ -37,6 +37,18 @@ struct FeedOptionTests {
         #expect(none["content"] == "Some longer words to be cut.")
     }
 
+    @Test("the user may choose what keys an entry; entries with one such key are one, and its identity is another")
+    func key() throws {
+        #expect(try item(["key": list("link")]).key == "https://news.example.org/1")
+        #expect(try item(["key": list("title", "link")]).key == "t/https:%2F%2Fnews.example.org%2F1")
+        #expect(try item(["key": list("guid")]).key == "1")
+        let two = Array(
+            Self.entry.replacing("</item>", with: "</item><item><title>t</title><guid>2</guid></item>").utf8)
+        #expect(try FeedCorpus.read(two, options: ["key": list("title")]).items.map(\.key) == ["t"])
+        #expect(try FeedCorpus.read(two, options: ["key": list("link")]).items.map(\.key).last == "2")
+        #expect(try Fixture.kind("feed", ["key": list("link")]).identity != Fixture.kind("feed").identity)
+    }
+
     @Test("the content's limit is in bytes, and zero keeps none; the key of a nameless entry does not depend on it")
     func limit() throws {
         #expect(try item(["content_limit": .integer(12)])["content"] == "Some long…")

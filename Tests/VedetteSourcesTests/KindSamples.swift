@@ -80,7 +80,8 @@ struct KindSample: Sendable {
                 <enclosure url="/a.ogg" type="audio/ogg" length="1"/></item>
                 <item><guid>b</guid><title>Another</title></item></channel></rss>
                 """), count: 2, words: "First &amp; only",
-            options: ["compare": .list([.text("content"), .text("link"), .text("categories")])]),
+            options: ["compare": .list([.text("content"), .text("link"), .text("categories")])],
+            identities: [["key": .list([.text("link")])]]),
         KindSample(
             kind: "json",
             body: .text(

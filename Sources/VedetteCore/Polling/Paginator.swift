@@ -20,6 +20,7 @@ public struct Paginator: Sendable {
     private let known: [String: StoredItem]?
     private let newest: Timestamp?
     private let oldest: Timestamp?
+    private let now: Timestamp?
     private let comparesDigests: Bool
     private var seen = Set<String>()
     private var asked: Set<NextPage>
@@ -30,6 +31,8 @@ public struct Paginator: Sendable {
     public private(set) var pages = 0
     public private(set) var repeats = 0
     private var firstPageCount: Int?
+    /// Of the last page: see `Page.sharedKeys`.
+    public private(set) var sharedKeys = SharedKeys()
     /// Of the first page: see `Page.since`.
     public private(set) var since: Timestamp?
     /// The last page was read: nothing that was asked for lies beyond.
@@ -42,14 +45,15 @@ public struct Paginator: Sendable {
     ///   - known: the stored items, nil when this poll is a baseline.
     ///   - newest: the newest item time seen before.
     ///   - oldest: the oldest item time of the last observation; what lies before it was never read, so it is no news.
+    ///   - now: when the poll began. A time that is not before it stands for one in the future, which moves from poll to poll.
     ///   - comparesDigests: false when fields are read with other options than the snapshot's: then every digest
     ///     differs and says nothing, and only unknown keys are news.
     public init(
         mode: ReadingMode, url: String, known: [String: StoredItem]?, newest: Timestamp?, oldest: Timestamp? = nil,
-        comparesDigests: Bool = true
+        now: Timestamp? = nil, comparesDigests: Bool = true
     ) {
         (self.mode, self.known, self.newest, self.oldest) = (mode, known, newest, oldest)
-        self.comparesDigests = comparesDigests
+        (self.now, self.comparesDigests) = (now, comparesDigests)
         asked = [NextPage(url)]
     }
 
@@ -60,7 +64,7 @@ public struct Paginator: Sendable {
     public var observation: Observation {
         var observation = Observation(items: items, mode: readingMode)
         (observation.since, observation.isWholeSince) = (since, isAtEnd)
-        observation.firstPageCount = firstPageCount
+        (observation.firstPageCount, observation.sharedKeys) = (firstPageCount, sharedKeys)
         return observation
     }
 
@@ -72,7 +76,7 @@ public struct Paginator: Sendable {
             if seen.insert(item.key).inserted { items.append(item) } else { repeats += 1 }
         }
         if pages == 1 { (since, firstPageCount) = (page.since, items.count) }
-        isAtEnd = page.next == nil
+        (isAtEnd, sharedKeys) = (page.next == nil, page.sharedKeys)
         isWhole = pages == 1 && page.isComplete && page.next == nil
         guard let next = page.next else { return .done }
         if mode == .window, known == nil || (!isNews && reachesBack(page)) { return .done }
@@ -89,7 +93,7 @@ public struct Paginator: Sendable {
     /// Undated windows cannot reach back, so there the news alone decides.
     private func reachesBack(_ page: Page) -> Bool {
         guard let newest else { return true }
-        let times = page.items.compactMap(\.time)
+        let times = page.items.compactMap(\.time).filter { time in now.map { time < $0 } ?? true }
         return times.isEmpty || times.contains { $0 <= newest }
     }
 

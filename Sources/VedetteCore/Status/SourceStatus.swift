@@ -87,7 +87,13 @@ public struct SourceStatus: Sendable {
         if let movedTo { remarks.append("moved for good to \(movedTo); write that address into the configuration") }
         if case .polled(let reason) = record?.connection { remarks.append("polled, since \(reason)") }
         if let unannounced = record?.snapshot?.unannounced, unannounced.at.advanced(by: SourceStatus.recent) > now {
-            remarks.append("\(unannounced.count) older than the window, not announced; last '\(unannounced.last)'")
+            let why =
+                unannounced.isUndated ? "undated behind the known ones ('time:' decides)" : "older than the window"
+            remarks.append("\(unannounced.count) \(why), not announced; last '\(unannounced.last)'")
+        }
+        if let shared = record?.snapshot?.sharedKeys, let last = shared.last {
+            let others = shared.digests.count > 1 ? " and \(counted(shared.digests.count - 1, "other value"))" : ""
+            remarks.append("several entries have '\(last)'\(others) in common, so what else they have keys them")
         }
         return remarks
     }

@@ -73,7 +73,13 @@ extension StatusFacts {
             },
             "movedTo": source.movedTo.map(JSON.string),
             "unannounced": (record?.snapshot?.unannounced).map {
-                .members(["count": .number($0.count), "last": .string($0.last), "at": .string($0.at.rfc3339)])
+                .members([
+                    "count": .number($0.count), "last": .string($0.last), "at": .string($0.at.rfc3339),
+                    "undated": $0.isUndated ? .bool(true) : nil,
+                ])
+            },
+            "sharedKeys": (record?.snapshot?.sharedKeys).flatMap { shared in
+                shared.last.map { .members(["count": .number(shared.digests.count), "last": .string($0)]) }
             },
             "insecure": source.isInsecure ? .bool(true) : nil,
         ])

@@ -93,6 +93,7 @@ extension SecretRedactor {
     public func redact(_ page: inout Page) {
         for i in page.items.indices { redact(&page.items[i]) }
         page.warnings = page.warnings.map(redacted)
+        page.sharedKeys.last = page.sharedKeys.last.map(redacted)
     }
 
     public func redact(_ item: inout Item) {

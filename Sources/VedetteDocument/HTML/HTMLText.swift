@@ -7,7 +7,8 @@ public enum HTMLText {
     ///
     /// - Parameters:
     ///   - limit: bytes of the result, at most; a longer text is cut between characters and ends in `…`.
-    ///   - keepsUnknownTags: a name in angle brackets that is no element of HTML is text, as in `vector<int>`.
+    ///   - keepsUnknownTags: a name in angle brackets that is no element of HTML is text, as in `vector<int>`, and so is an
+    ///     element's bare name that nothing closes, as in `<a> as <area>`.
     public static func plain(_ html: String, limit: Int = 64 << 10, keepsUnknownTags: Bool = false) -> String {
         var html = html
         return html.withUTF8 { plain($0, limit: limit, keepsUnknownTags: keepsUnknownTags) }
@@ -206,7 +207,10 @@ public enum HTMLText {
         var stop = start
         while stop < min(bytes.count, start + 16), isNameByte(bytes[stop]) { stop += 1 }
         let isNamed = stop > start && !bytes[start].isDigit
-        if keepsUnknown, isNamed, HTMLElementNames.isUnknown(bytes[start..<stop], before: bytes[stop...].first) {
+        if keepsUnknown, isNamed,
+            HTMLElementNames.isUnknown(bytes[start..<stop], before: bytes[stop...].first)
+                || isWord(bytes, start..<stop, isEnd: isEnd)
+        {
             out.append(bytes[at])
             return at + 1
         }
@@ -224,6 +228,26 @@ public enum HTMLText {
         default: end
         }
     }
+
+    /// Whether a tag without attributes is a word in a sentence: a start tag that no end tag follows, or an end tag without a
+    /// start tag before it, of an element that needs both. Looks no further than a title is long.
+    private static func isWord(_ bytes: UnsafeBufferPointer<UInt8>, _ name: Range<Int>, isEnd: Bool) -> Bool {
+        guard name.upperBound < bytes.count, bytes[name.upperBound] == UInt8(ascii: ">") else { return false }
+        let text = bytes[name].map(\.lowercased)
+        if unclosed.contains(String(decoding: text, as: UTF8.self)) { return false }
+        let partner = Array((isEnd ? "<" : "</").utf8) + text
+        let place =
+            isEnd
+            ? max(0, name.lowerBound - 2000)..<name.lowerBound
+            : name.upperBound..<min(bytes.count, name.upperBound + 2000)
+        return !place.contains { at in
+            at + partner.count <= bytes.count
+                && zip(bytes[at..<at + partner.count], partner).allSatisfy { $0.lowercased == $1 }
+        }
+    }
+
+    /// Elements whose start tag needs no end tag.
+    private static let unclosed: Set<String> = ["br", "hr", "li", "p", "wbr"]
 
     /// Packs a name of up to eight bytes into one word, which compares without a string; zero for a longer name.
     private static func packed(_ name: UnsafeBufferPointer<UInt8>, isLowered: Bool = false) -> UInt64 {

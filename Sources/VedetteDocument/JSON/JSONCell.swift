@@ -20,6 +20,9 @@ public enum JSONCell: Hashable, Sendable {
     /// An array or an object as its JSON text.
     case raw(String)
 
+    /// The text of a string alone.
+    public var string: String? { if case .string(let text) = self { text } else { nil } }
+
     /// The text of a string, number or boolean, the JSON text of an array or object; nil when missing or null.
     public var text: String? {
         switch self {
@@ -93,7 +96,14 @@ public struct JSONRow: ~Copyable {
 extension JSONCell {
     /// The elements of an array: the texts of strings, numbers and booleans, and the JSON text of nested values; null elements
     /// are left out. A cell that is not an array is its own only element, or none.
-    public var elements: [String] {
+    public var elements: [String] { elements { _ in true } }
+
+    /// The texts among the elements of an array; a text that is no array is its own only element.
+    public var texts: [String] {
+        if case .raw = self { elements { $0 == .string } } else { string.map { [$0] } ?? [] }
+    }
+
+    private func elements(_ isWanted: (JSONKind) -> Bool) -> [String] {
         guard case .raw(let json) = self, json.utf8.first == UInt8(ascii: "[") else { return text.map { [$0] } ?? [] }
         var body = Array(json.utf8)
         var elements: [String] = []
@@ -104,7 +114,7 @@ extension JSONCell {
         let reader = JSONReader(columns: [.root], limits: limits)
         // The text was cut from a document that was valid as a whole, and within its limits: it cannot fail.
         _ = try? reader.read(&body) { row in
-            if let text = row.string(0) { elements.append(text) }
+            if isWanted(row.kind(0)), let text = row.string(0) { elements.append(text) }
         }
         return elements
     }

@@ -43,9 +43,11 @@ struct XMLText {
             let (bytes, isClean) = try CharacterDecoder.decode(body[encoding.markBytes...], from: name)
             text = XMLText(bytes: bytes, warnings: isClean ? [] : [.badEncoding])
         } else if !UTF8Check.isValid(body) {
-            text.bytes = Array(String(decoding: body[encoding.markBytes...], as: UTF8.self).utf8)
+            let body = body[encoding.markBytes...]
+            let mended = WindowsText.mended(body)
+            text.bytes = mended ?? Array(String(decoding: body, as: UTF8.self).utf8)
             text.start = 0
-            text.warnings = [.badEncoding]
+            text.warnings = [mended == nil ? .badEncoding : .windowsBytes]
         }
         if encoding.contradictsName { text.warnings.append(.charset) }
         text.skipToStart()

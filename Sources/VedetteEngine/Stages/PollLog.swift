@@ -67,13 +67,28 @@ struct PollLog {
     }
 
     /// Returns the line about entries of a window that were taken for old: a publisher may have given a new one an old date.
-    static func unannounced(_ items: [Item], of source: String, _ poll: String) -> Line? {
+    static func unannounced(_ difference: Difference, of source: String, _ poll: String) -> Line? {
+        let items = difference.unannounced
         guard !items.isEmpty else { return nil }
+        let why =
+            difference.head.unannounced?.isUndated ?? false
+            ? "undated behind the known ones, so nothing shows whether they are new ('time:' decides)"
+            : "older than the window"
         let titles = items.prefix(3).map { "'\($0.title ?? $0.key)'" } + (items.count > 3 ? ["…"] : [])
         return Line(
             level: .notice,
-            text: "\(source): not announced, since older than the window: \(counted(items.count, "item")), "
+            text: "\(source): not announced, since \(why): \(counted(items.count, "item")), "
                 + "\(titles.joined(separator: ", ")) (\(poll))")
+    }
+
+    /// Returns the line about values that turned out to be no keys.
+    static func shared(_ difference: Difference, of source: String, _ poll: String) -> Line? {
+        guard difference.newlyShared > 0, let last = difference.head.sharedKeys.last else { return nil }
+        let values = counted(difference.newlyShared, "value")
+        return Line(
+            level: .notice,
+            text: "\(source): several entries have \(values) in common that would key each, last '\(last)': "
+                + "what else they have keys them (\(poll))")
     }
 
     /// Returns the line about a source that its server has moved for good; nil when that is known.

@@ -293,8 +293,8 @@ final class PollPipeline {
             transition.read(
                 difference, freshFor: result.freshFor, retryAfter: result.retryAfter, evidence: result.evidence)
             transition.moved(to: result.movedTo)
-            if let line = PollLog.unannounced(difference.unannounced, of: name, poll) {
-                dependencies.log.log(line.level, line.text)
+            for line in [PollLog.unannounced(difference, of: name, poll), PollLog.shared(difference, of: name, poll)] {
+                if let line { dependencies.log.log(line.level, line.text) }
             }
         }
     }

@@ -16,6 +16,7 @@ extension PollReader {
         let paginator = Paginator(
             mode: source.kind.mode, url: first.response.url, known: isBaseline ? nil : stored,
             newest: isBaseline ? nil : snapshot?.newest, oldest: isBaseline ? nil : snapshot?.oldest,
+            now: clock.now().wall,
             comparesDigests: snapshot?.fingerprints == source.kind.fingerprints)
         var reading = PageReading(
             paginator: paginator, freshFor: first.response.headers.freshFor, limits: limits,
@@ -81,9 +82,11 @@ extension PollReader {
         reading.bytes += response.body.count
         // The poll's reservation holds the body, too: the fetcher's share makes room for another body.
         response.memory = nil
+        let isFirst = reading.paginator.pages == 0
         let body = PageBody(
             bytes: response.takeBody(), headers: response.headers, url: response.url,
-            number: reading.paginator.pages + 1, receivedAt: clock.now().wall)
+            number: reading.paginator.pages + 1, receivedAt: clock.now().wall,
+            sharedKeys: isFirst ? comparableSnapshot?.sharedKeys ?? SharedKeys() : reading.paginator.sharedKeys)
         let redactor = source.server.redactor(for: response)
         let page = await PollReader.read(consume body, with: source, transformer, redactor)
         switch page {

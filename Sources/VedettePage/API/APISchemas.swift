@@ -32,7 +32,7 @@ enum APISchemas {
                     "source": .text, "kind": .text, "health": .text, "every": .number, "items": .whole,
                     "states": .object, "lastPoll": .time, "lastGood": .time, "nextPoll": .time, "connection": .text,
                     "retryAfter": .flag, "since": .time, "failures": .whole, "error": .object, "movedTo": .text,
-                    "unannounced": .object, "insecure": .flag,
+                    "unannounced": .object, "sharedKeys": .object, "insecure": .flag,
                 ]),
             "Item": object(
                 ["key"],

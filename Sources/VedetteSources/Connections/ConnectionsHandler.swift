@@ -39,6 +39,8 @@ final class ConnectionsHandler: XMLHandler {
 
     private var entry: ConnectionsEntry?
     private var isError = false
+    /// The root is one entry (RFC 4287 §2), whose elements stand one level higher than in a feed.
+    private var isEntry = false
     private var message = ""
 
     init(url: WebURL?) { self.url = url }
@@ -48,8 +50,8 @@ final class ConnectionsHandler: XMLHandler {
             if element.depth == 1 { throw unknownRoot(element.name) }
             return .skip
         }
-        switch element.depth {
-        case 1: return try root(name, element.name)
+        if element.depth == 1 { return try root(name, element.name) }
+        switch element.depth + (isEntry ? 1 : 0) {
         case 2: return inFeed(name, element)
         case 3 where entry != nil: return inEntry(name, element)
         case 4 where name == .name || name == .userid: return .text
@@ -58,8 +60,9 @@ final class ConnectionsHandler: XMLHandler {
     }
 
     private func root(_ name: Name, _ text: String) throws(DocumentError) -> XMLAction {
-        isError = name == .error
-        guard isError || name == .feed else { throw unknownRoot(text) }
+        (isError, isEntry) = (name == .error, name == .entry)
+        if isEntry { entry = ConnectionsEntry() }
+        guard isError || isEntry || name == .feed else { throw unknownRoot(text) }
         return .enter
     }
 
@@ -86,7 +89,7 @@ final class ConnectionsHandler: XMLHandler {
         else { return }
         hasPages = true
         if relation == "next", let target = element.attribute(Name.href.token) {
-            next = resolve(target, element.bases)
+            next = resolve(target, element.bases).flatMap { WebURL($0) }
         }
     }
 
@@ -112,17 +115,18 @@ final class ConnectionsHandler: XMLHandler {
     private func link(_ element: borrowing XMLElement) {
         guard let target = element.attribute(Name.href.token).flatMap({ resolve($0, element.bases) }) else { return }
         entry?.add(
-            link: target.text, relation: element.attribute(Name.rel.token) ?? "alternate",
+            link: target, relation: element.attribute(Name.rel.token) ?? "alternate",
             type: element.attribute(Name.type.token))
     }
 
-    private func resolve(_ reference: String, _ bases: [String]) -> WebURL? {
-        bases.reduce(url) { $0?.resolving($1) ?? WebURL($1) }?.resolving(reference)
+    /// Makes an address absolute. One of a file or a command stays relative.
+    private func resolve(_ reference: String, _ bases: [String]) -> String? {
+        FeedLinkResolver.resolve(reference, against: bases.reduce(url) { $0?.resolving($1) ?? WebURL($1) })
     }
 
     func end(_ element: borrowing XMLEnd) throws(DocumentError) {
         guard let name = Name(rawValue: element.token.rawValue) else { return }
-        switch element.depth {
+        switch element.depth + (isEntry ? 1 : 0) {
         case 1 where isError: throw refusal()
         case 2 where name == .message: message = HTMLText.collapse(element.string, limit: 300)
         case 2 where name == .entry: try finish()

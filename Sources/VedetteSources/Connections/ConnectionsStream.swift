@@ -7,7 +7,7 @@ import VedetteDocument
 enum ConnectionsStream {
     private enum Column: Int, CaseIterable {
         case id, plainTitle, title, updated, published, page, item, summary, content
-        case author, person, application, type, event, container
+        case author, person, application, type, event, container, tags
 
         var path: JSONPath {
             let context = ["openSocial", "embed", "context"]
@@ -24,6 +24,7 @@ enum ConnectionsStream {
                 case .type: ["object", "objectType"]
                 case .event: context + ["eventType"]
                 case .container: ["connections", "containerName"]
+                case .tags: ["object", "tags"]
                 }
             return JSONPath(steps: steps)
         }
@@ -61,14 +62,13 @@ enum ConnectionsStream {
 
     private static func item(_ row: borrowing JSONRow, url: WebURL?) throws(ReadError) -> Item {
         func text(_ column: Column, _ row: borrowing JSONRow) -> String? {
-            row.string(column.rawValue).flatMap { $0.isEmpty ? nil : $0 }
+            row[column.rawValue].string.flatMap { $0.isEmpty ? nil : $0 }
         }
         guard let id = text(.id, row) else {
             throw ReadError(.shape, "story number \(row.index + 1) of the stream has no id")
         }
         let title =
-            text(.plainTitle, row).map { HTMLText.collapse($0, limit: TextLimit.title) }
-            ?? text(.title, row).map { HTMLText.plain($0, limit: TextLimit.title) }
+            text(.plainTitle, row).map(plain) ?? text(.title, row).map { HTMLText.plain($0, limit: TextLimit.title) }
         var item = Item(key: id, title: title)
         item.url = (text(.page, row) ?? text(.item, row)).map { url?.resolving($0)?.text ?? $0 }
         let updated = text(.updated, row).flatMap { Timestamp(rfc3339: $0) }
@@ -76,15 +76,27 @@ enum ConnectionsStream {
         item.time = updated ?? published
         let content = text(.content, row) ?? text(.summary, row) ?? ""
         item.fields["content"] = .text(HTMLText.plain(content, limit: ConnectionsEntry.contentLimit))
-        item.notes["author"] = text(.author, row).map(Value.text)
+        item.notes["author"] = text(.author, row).map { .text(plain($0)) }
         item.notes["userid"] = text(.person, row).map { .text(userid($0)) }
         item.notes["type"] = text(.type, row).map(Value.text)
         item.notes["component"] = text(.application, row).map(Value.text)
         item.notes["event"] = text(.event, row).map(Value.text)
-        item.notes["container"] = text(.container, row).map(Value.text)
+        item.notes["container"] = text(.container, row).map { .text(plain($0)) }
+        let tags = row[Column.tags.rawValue].elements.compactMap(tag)
+        item.notes["tags"] = tags.isEmpty ? nil : .list(tags)
         item.notes["published"] = published.map { .text($0.rfc3339) }
         item.notes["updated"] = updated.map { .text($0.rfc3339) }
         return item
+    }
+
+    /// Decodes the entities of a text that the server calls plain; a `<` in it is text.
+    private static func plain(_ text: String) -> String {
+        HTMLText.plain(text, limit: TextLimit.title, keepsUnknownTags: true)
+    }
+
+    /// Returns the name of a tag, which is an object.
+    private static func tag(_ json: String) -> String? {
+        (try? JSON(parsing: Array(json.utf8)))?["displayName"]?.string.map(plain)
     }
 
     /// Returns the `id` of `urn:lsid:lconn.ibm.com:profiles.person:ID` as other resources write it.

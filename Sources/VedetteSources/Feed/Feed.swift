@@ -9,6 +9,10 @@ struct Feed: SourceKind {
         name: "feed", summary: "Feeds in RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, and JSON Feed.",
         options: [
             OptionSpec(
+                "key", .oneOrMany(.choice(FeedOptions.keys)),
+                "What keys an entry; several are joined by `/`. For feeds whose ids change or are shared.",
+                default: "`guid`, then `link`, then what else is its own"),
+            OptionSpec(
                 "compare", .list(.choice(FeedOptions.comparable)),
                 "Fields that are compared beside the title; the rest is stored and shown.", default: "[content]"),
             OptionSpec(
@@ -26,6 +30,7 @@ struct Feed: SourceKind {
         var own = FeedOptions()
         if options["compare"] != nil { own.compared = options.texts("compare") }
         own.contentLimit = options.integer("content_limit") ?? own.contentLimit
+        own.key = options.texts("key")
         self.options = own
         fingerprints = Feed.fingerprints(own)
     }
@@ -45,10 +50,23 @@ struct Feed: SourceKind {
     }
 
     var mode: ReadingMode { .window }
-    var identity: UInt64 { StableHash.of(["feed"]) }
+    var identity: UInt64 { StableHash.of(["feed"] + options.key) }
     var fieldNames: [String]? { ["content", "link", "author", "categories", "enclosure", "published", "updated"] }
     var noteNames: Set<String> { Set(FeedOptions.comparable).subtracting(options.compared) }
     var stateNames: StateNames? { StateNames() }
+
+    func publication(of item: Item) -> Timestamp? {
+        (item["published"] ?? item["updated"]).flatMap { Timestamp(rfc3339: $0.description) } ?? item.time
+    }
+
+    func marks(of item: Item, besides shared: SharedKeys) -> [String?] {
+        guard options.key.isEmpty else { return [] }
+        let published = item["published"].flatMap { date in item.title.map { "\(date.description) \($0)" } }
+        let addresses = [item.url, item["enclosure"]?.description].map { address in
+            address.flatMap { shared.contains(FeedLink.key($0)) ? nil : FeedLink.bare($0) }
+        }
+        return [FeedLink.bare(item.key)] + addresses + [published]
+    }
 
     func request(base: String, context: PollContext) -> RequestTemplate {
         let accept = """
@@ -62,7 +80,7 @@ struct Feed: SourceKind {
 
     func read(_ page: inout PageBody) throws(ReadError) -> Page {
         if FeedJSON.isJSON(page.bytes) { return try FeedJSON.read(&page, options) }
-        let handler = FeedHandler(url: page.url, options: options, receivedAt: page.receivedAt)
+        let handler = FeedHandler(page, options)
         do throws(DocumentError) {
             let mended = try FeedHandler.reader.read(page.bytes, charset: page.headers.charset, handler: handler)
             return Feed.page(try handler.finish(), mended, receivedAt: page.receivedAt)
@@ -77,10 +95,12 @@ struct Feed: SourceKind {
         if head.lacksNamespace { warnings.append("lenient: the feed does not declare Atom's namespace") }
         // The next page of a file is no relative address.
         let next = [head.next, head.archive].lazy.compactMap { $0 }.first { WebURL($0) != nil }
-        return Page(
+        var page = Page(
             items: reading.items.all, next: next.map { NextPage($0) },
             warnings: warnings + reading.items.warnings, freshFor: head.schedule.freshFor(at: receivedAt),
             // A document with a next page is not complete, whatever it declares.
             isComplete: head.isComplete && next == nil)
+        page.sharedKeys = reading.items.sharedKeys
+        return page
     }
 }

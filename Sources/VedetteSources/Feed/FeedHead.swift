@@ -6,6 +6,8 @@ import VedetteDocument
 /// The metadata of a feed.
 struct FeedHead {
     var isAtom = false
+    /// RSS whose default namespace is Atom's by mistake.
+    var isMisplaced = false
     var isOldAtom = false
     var lacksNamespace = false
     var hasChannel = false

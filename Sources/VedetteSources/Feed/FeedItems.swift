@@ -3,7 +3,7 @@
 import VedetteCore
 import VedetteDocument
 
-/// Makes items from entries: chooses the key, keeps each key once, and sorts fields into compared and stored.
+/// Makes items from entries, once all are read, and sorts fields into compared and stored.
 struct FeedItems {
     /// Bytes of a title that is the beginning of the content, for an entry without one.
     private static let derivedTitleLimit = 100
@@ -11,23 +11,25 @@ struct FeedItems {
     private let options: FeedOptions
     /// When the document was received; dates beyond it are in the future. Zero when unknown.
     private let receivedAt: Timestamp
+    private var entries: [FeedEntry] = []
     private(set) var all: [Item] = []
-    private var keys = UniqueKeys()
-    private var repeats = 0
+    private var keys: FeedKeys
     private var future = 0
     private var badDates = 0
     private var badDate: String?
-    /// Indices of items without an author: they get the feed's own (RFC 4287 §4.2.1).
-    private var authorless: [Int] = []
 
     /// Whether the document is a file, whose relative links stay relative.
     private let isFile: Bool
 
-    /// - Parameter url: the address of the document.
-    init(_ options: FeedOptions, url: String, receivedAt: Timestamp) {
-        (self.options, self.receivedAt) = (options, receivedAt)
-        isFile = WebURL(url) == nil
+    init(_ options: FeedOptions, of page: PageBody) {
+        (self.options, receivedAt) = (options, page.receivedAt)
+        keys = FeedKeys(by: options.key, shared: page.sharedKeys)
+        isFile = WebURL(page.url) == nil
     }
+
+    var isEmpty: Bool { entries.isEmpty }
+    /// Values that key nothing, since several entries have them.
+    var sharedKeys: SharedKeys { keys.shared }
 
     /// Bytes of a content that are read: enough for what is stored, and for the hash, which does not depend on the options.
     var contentLimit: Int { max(options.contentLimit, FeedOptions.standardLimit) }
@@ -42,31 +44,29 @@ struct FeedItems {
         return nil
     }
 
-    mutating func add(_ entry: FeedEntry) {
+    mutating func add(_ entry: FeedEntry) { entries.append(entry) }
+
+    /// Makes the items of all entries.
+    /// - Parameter authors: the feed's own, of entries without one (RFC 4287 §4.2.1).
+    mutating func finish(authors: [String]) {
+        all.reserveCapacity(entries.count)
+        for (key, entry) in keys.choose(for: entries) { all.append(item(key, entry, authors)) }
+    }
+
+    private mutating func item(_ key: String, _ entry: FeedEntry, _ authors: [String]) -> Item {
         let link = entry.page ?? entry.link
-        let key = FeedLink.key(entry.id ?? entry.about ?? link ?? entry.enclosure ?? hash(entry))
-        guard keys.insert(key, after: all) else {
-            repeats += 1
-            return
-        }
-        let content = kept(entry.content ?? "")
+        let authors = entry.authors.isEmpty ? authors : entry.authors
         var item = Item(
             key: key, title: entry.title ?? FeedItems.title(entry.content ?? ""), url: address(entry, link))
         item.time = time(entry)
-        set("author", entry.authors.isEmpty ? nil : .text(entry.authors.joined(separator: ", ")), &item)
+        set("author", authors.isEmpty ? nil : .text(authors.joined(separator: ", ")), &item)
         set("categories", entry.categories.isEmpty ? nil : .list(entry.categories), &item)
-        set("content", content.map(Value.text), &item)
+        set("content", kept(entry.content ?? "").map(Value.text), &item)
         set("enclosure", entry.enclosure.map(Value.text), &item)
         if options.compared.contains("link") { item.fields["link"] = link.map { .text(FeedLink.key($0)) } }
         set("published", entry.published.map { .text($0.rfc3339) }, &item)
         set("updated", entry.updated.map { .text($0.rfc3339) }, &item)
-        if entry.authors.isEmpty { authorless.append(all.count) }
-        all.append(item)
-    }
-
-    mutating func setAuthor(_ names: [String]) {
-        guard !names.isEmpty else { return }
-        for index in authorless { set("author", .text(names.joined(separator: ", ")), &all[index]) }
+        return item
     }
 
     private func kept(_ content: String) -> String? {
@@ -96,15 +96,6 @@ struct FeedItems {
         return receivedAt
     }
 
-    /// Returns the key of an entry without id and link. It does not depend on the options.
-    private func hash(_ entry: FeedEntry) -> String {
-        var parts = [
-            entry.title ?? "", HTMLText.collapse(entry.content ?? "", limit: FeedOptions.standardLimit),
-        ]
-        if parts == ["", ""] { parts.append((entry.published ?? entry.updated)?.rfc3339 ?? "") }
-        return "hash:" + Identifier.hex(StableHash.of(parts))
-    }
-
     /// Returns the beginning of the content as a title, for statuses, which have none.
     private static func title(_ content: String) -> String? {
         content.isEmpty ? nil : HTMLText.collapse(content, limit: FeedItems.derivedTitleLimit)
@@ -112,8 +103,8 @@ struct FeedItems {
 
     var warnings: [String] {
         var warnings: [String] = []
-        if repeats > 0 {
-            warnings.append("\(counted(repeats, "repeat")) of a key: of equal ones the first entry counts")
+        if keys.repeats > 0 {
+            warnings.append("\(counted(keys.repeats, "older version")) of entries: of each the newest counts")
         }
         if badDates > 0 {
             warnings.append("\(counted(badDates, "date")) could not be read, the first of them '\(badDate ?? "")'")

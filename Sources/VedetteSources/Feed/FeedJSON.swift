@@ -6,12 +6,14 @@ import VedetteDocument
 /// JSON Feed 1.0 and 1.1 (https://www.jsonfeed.org/version/1.1/).
 enum FeedJSON {
     private enum Column: Int, CaseIterable {
-        case id, url, externalURL, title, html, text, summary, published, modified, author, author1, author2, author3
+        case row, id, url, externalURL, title, html, text, summary, published, modified
+        case author, authorText, authors, author1, author2, author3
         case tags, attachment
 
         var path: JSONPath {
             let steps: [String] =
                 switch self {
+                case .row: []
                 case .id, .url, .title, .summary, .tags: ["\(self)"]
                 case .externalURL: ["external_url"]
                 case .html: ["content_html"]
@@ -19,6 +21,8 @@ enum FeedJSON {
                 case .published: ["date_published"]
                 case .modified: ["date_modified"]
                 case .author: ["author", "name"]
+                case .authorText: ["author"]
+                case .authors: ["authors", "name"]
                 case .author1: ["authors", "0", "name"]
                 case .author2: ["authors", "1", "name"]
                 case .author3: ["authors", "2", "name"]
@@ -28,7 +32,9 @@ enum FeedJSON {
         }
     }
 
-    private static let document = [["version"], ["next_url"], ["author", "name"], ["authors", "0", "name"]]
+    private static let document = [
+        ["version"], ["next_url"], ["authors", "0", "name"], ["authors", "name"], ["author", "name"],
+    ]
 
     /// True when the first character is a brace, with which XML never begins.
     static func isJSON(_ bytes: [UInt8]) -> Bool {
@@ -40,16 +46,22 @@ enum FeedJSON {
         let reader = JSONReader(
             items: JSONPath(steps: ["items"]), columns: Column.allCases.map(\.path),
             document: document.map { JSONPath(steps: $0) })
-        var items = FeedItems(options, url: page.url, receivedAt: page.receivedAt)
+        var items = FeedItems(options, of: page)
         let url = WebURL(page.url)
+        var strays = 0
         do {
-            let summary = try reader.read(&page.bytes) { row in items.add(entry(row, url, &items)) }
+            let summary = try reader.read(&page.bytes) { row in
+                if row.kind(Column.row.rawValue) == .object { items.add(entry(row, url, &items)) } else { strays += 1 }
+            }
             guard let version = summary.document[0].text, isVersion(version) else { throw noFeed }
-            items.setAuthor((summary.document[3].text ?? summary.document[2].text).map { [$0] } ?? [])
-            let next = summary.document[1].text.flatMap { FeedLinkResolver.resolve($0, against: url) }
+            items.finish(authors: summary.document[2...].lazy.compactMap(\.string).first.map { [$0] } ?? [])
+            let next = summary.document[1].string.flatMap { FeedLinkResolver.resolve($0, against: url) }
                 .flatMap { WebURL($0) == nil ? nil : $0 }
-            let mended = summary.warnings.map { "lenient: \($0)" }
-            return Page(items: items.all, next: next.map { NextPage($0) }, warnings: mended + items.warnings)
+            var mended = summary.warnings.map { "lenient: \($0)" }
+            if strays > 0 { mended.append("\(counted(strays, "item")) left out that are no objects") }
+            var page = Page(items: items.all, next: next.map { NextPage($0) }, warnings: mended + items.warnings)
+            page.sharedKeys = items.sharedKeys
+            return page
         } catch let error as DocumentError where error.kind == .wrongShape {
             throw noFeed
         } catch {
@@ -68,11 +80,23 @@ enum FeedJSON {
     private static func entry(
         _ row: borrowing JSONRow, _ url: WebURL?, _ items: inout FeedItems
     ) -> FeedEntry {
-        func text(_ column: Column) -> String? { row.string(column.rawValue).flatMap { $0.isEmpty ? nil : $0 } }
+        func text(_ column: Column) -> String? {
+            row[column.rawValue].string.flatMap { $0.isEmpty ? nil : $0 }
+        }
+        func date(_ column: Column) -> Timestamp? {
+            switch row.kind(column.rawValue) {
+            case .missing, .null: nil
+            // A number is one since 1970; anything else is reported.
+            default: items.date(row.bytes(column.rawValue))
+            }
+        }
         var entry = FeedEntry()
-        entry.id = text(.id)
-        let title = FeedText.plain.read(row.bytes(Column.title.rawValue), limit: TextLimit.title)
-        entry.offer(title: title, .own)
+        // An id may be a number (JSON Feed 1.1: "coerced to a string").
+        entry.id = row.kind(Column.id.rawValue) == .number ? row.string(Column.id.rawValue) : text(.id)
+        if row.kind(Column.title.rawValue) == .string {
+            entry.offer(
+                title: FeedText.plain.read(row.bytes(Column.title.rawValue), limit: TextLimit.title), .own)
+        }
         for column in [Column.url, .externalURL] where entry.link == nil {
             entry.link = text(column).flatMap { FeedLinkResolver.resolve($0, against: url) }
         }
@@ -80,20 +104,12 @@ enum FeedJSON {
         for (column, form, source) in bodies where row.kind(column.rawValue) == .string && entry.wants(source) {
             entry.offer(form.read(row.bytes(column.rawValue), limit: items.contentLimit), source)
         }
-        if row.kind(Column.published.rawValue) == .string,
-            let time = items.date(row.bytes(Column.published.rawValue))
-        {
-            entry.offer(published: time, .own)
-        }
-        if row.kind(Column.modified.rawValue) == .string,
-            let time = items.date(row.bytes(Column.modified.rawValue))
-        {
-            entry.offer(updated: time, .own)
-        }
-        for column in [Column.author1, .author2, .author3, .author] {
+        if let time = date(.published) { entry.offer(published: time, .own) }
+        if let time = date(.modified) { entry.offer(updated: time, .own) }
+        for column in [Column.author1, .author2, .author3, .authors, .author, .authorText] {
             if let name = text(column) { entry.addAuthor(name) }
         }
-        for tag in row[Column.tags.rawValue].elements { entry.addCategory(tag) }
+        for tag in row[Column.tags.rawValue].texts { entry.addCategory(tag) }
         return entry
     }
 

@@ -57,6 +57,13 @@ enum FeedLink {
         return parts.count == 2 ? page + "#" + parts[1] : page
     }
 
+    /// Returns an address without scheme and fragment, which change when a site moves to https or edits an entry.
+    static func bare(_ address: String) -> String {
+        let address = key(address)
+        guard address.hasPrefix("http"), let scheme = address.firstRange(of: "://") else { return address }
+        return String(address[scheme.upperBound...].prefix { $0 != "#" })
+    }
+
     private static func isTracking(_ parameter: Substring) -> Bool {
         let name = parameter.prefix { $0 != "=" }.lowercased()
         return name.hasPrefix("utm_") || tracking.contains(name)

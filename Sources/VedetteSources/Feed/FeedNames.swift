@@ -33,12 +33,12 @@ enum FeedName: UInt16, CaseIterable {
         typealias Spaces = FeedNamespaces
         return switch self {
         case .feed, .entry, .id, .summary, .published: (["\(self)"], Spaces.atom)
-        case .rss: (["rss", "RSS"], Spaces.rss)
+        case .rss: (["rss", "RSS"], Spaces.rss + Spaces.realAtom)
         case .rdf: (["RDF"], Spaces.rdf)
         case .error: (["error"], ["http://www.ibm.com/xmlns/prod/sn"])
         case .channel, .item, .guid, .ttl, .skipHours, .hour, .skipDays, .day, .description, .enclosure:
-            (["\(self)"], Spaces.rss)
-        case .pubDate: (["pubDate", "pubdate", "PubDate"], Spaces.rss)
+            (["\(self)"], Spaces.rss + Spaces.realAtom)
+        case .pubDate: (["pubDate", "pubdate", "PubDate"], Spaces.rss + Spaces.realAtom)
         case .title, .link, .category: (["\(self)"], Spaces.atom + Spaces.rss)
         case .author: (["author"], Spaces.rss)
         case .person: (["author"], Spaces.realAtom)
@@ -64,7 +64,9 @@ enum FeedName: UInt16, CaseIterable {
         case .updatePeriod, .updateFrequency: (["\(self)"], Spaces.syndication)
         case .complete: (["complete"], Spaces.history)
         case .about: (["about"], Spaces.rdf)
-        case .rel, .href, .type, .mode, .src, .term, .isPermaLink, .url: (["\(self)"], [""])
+        case .rel, .href, .type, .mode, .src, .term, .isPermaLink, .url:
+            // A prefix of Atom's own namespace on an attribute is a mistake with one meaning.
+            (["\(self)"], Spaces.atom)
         }
     }
 }

@@ -21,9 +21,9 @@ struct FeedReading {
     private var authorHasName = false
     private var authorAddress: String?
 
-    init(url: String, options: FeedOptions, receivedAt: Timestamp) {
-        links = FeedLinkResolver(url: url)
-        items = FeedItems(options, url: url, receivedAt: receivedAt)
+    init(_ page: PageBody, _ options: FeedOptions) {
+        links = FeedLinkResolver(url: page.url)
+        items = FeedItems(options, of: page)
     }
 
     // MARK: Beginnings
@@ -45,7 +45,7 @@ struct FeedReading {
         case .complete:
             head.isComplete = true
             return .skip
-        case .author, .person: return head.isAtom || name == .person ? enterAuthor() : .skip
+        case .author, .person: return head.isAtom || isPerson(name) ? enterAuthor() : .skip
         case .ttl, .hour, .day, .updatePeriod, .updateFrequency, .name, .email: return .text
         default: return .skip
         }
@@ -57,12 +57,20 @@ struct FeedReading {
             head.isAtom = true
             head.lacksNamespace = element.namespace == nil
             head.isOldAtom = element.namespace == FeedNamespaces.atom03
-        case .rss, .rdf: break
+        case .entry:
+            // An entry document (RFC 4287 §2).
+            head.isAtom = true
+            return startEntry(element)
+        case .rss: head.isMisplaced = element.namespace.map(FeedNamespaces.realAtom.contains) ?? false
+        case .rdf: break
         case .error: throw DocumentError(.wrongShape, "the server answered with an <error> document instead of a feed")
         default: throw FeedReading.unknownRoot(element.name)
         }
         return .enter
     }
+
+    /// Whether an author's name and address are elements of their own.
+    private func isPerson(_ name: FeedName) -> Bool { name == .person && !head.isMisplaced }
 
     private static func unknownRoot(_ name: String) -> DocumentError {
         DocumentError(
@@ -96,7 +104,7 @@ struct FeedReading {
         case .category:
             if let term = element.attribute(FeedName.term.token) { entry.addCategory(HTMLText.collapse(term)) }
             return .text
-        case .author, .person: return head.isAtom || name == .person ? enterAuthor() : .text
+        case .author, .person: return head.isAtom || isPerson(name) ? enterAuthor() : .text
         case .title: return startText(element, isContent: false)
         case .content, .summary: return startText(element, isContent: name == .content)
         case .description, .encoded, .itunesSummary, .subtitle, .dublinDescription:
@@ -259,10 +267,10 @@ struct FeedReading {
 
     /// Completes the items at the end of the document.
     mutating func finish() throws(DocumentError) {
-        if !head.isAtom, !head.hasChannel, items.all.isEmpty {
+        if !head.isAtom, !head.hasChannel, items.isEmpty {
             throw DocumentError(.wrongShape, "the document has neither a channel nor an item: it is not a feed")
         }
-        items.setAuthor(head.authors)
+        items.finish(authors: head.authors)
     }
 }
 
@@ -274,8 +282,8 @@ final class FeedHandler: XMLHandler {
     private let fresh: FeedReading
     private(set) var reading: FeedReading
 
-    init(url: String, options: FeedOptions, receivedAt: Timestamp) {
-        fresh = FeedReading(url: url, options: options, receivedAt: receivedAt)
+    init(_ page: PageBody, _ options: FeedOptions) {
+        fresh = FeedReading(page, options)
         reading = fresh
     }
 

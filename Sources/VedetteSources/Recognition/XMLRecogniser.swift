@@ -13,7 +13,7 @@ struct XMLRecogniser {
         let name = first("local-name(/*)") ?? ""
         switch name.lowercased() {
         case "rss", "rdf": return [Proposal("feed", .arrivals, because: "a feed in RSS")]
-        case "feed": return isConnections ? [connections, atom] : [atom]
+        case "feed", "entry": return isConnections ? [connections, atom] : [atom]
         case "list" where first("boolean(/list/*) and not(/list/*[not(self::file or self::directory)])") == "true":
             return [directory]
         default: break

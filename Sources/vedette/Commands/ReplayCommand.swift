@@ -69,6 +69,7 @@ struct ReplayCommand: AsyncParsableCommand {
                 let remedy = files.count == 1 ? "; name a second file to see what changed" : ""
                 Output.diagnose("poll \(number + 1): baseline of \(counted(count, "item"))\(remedy)")
             }
+            for remark in poll.remarks { Output.diagnose("poll \(number + 1): \(remark)") }
             try show(poll.earlier)
             let known = Set(poll.events.map(\.id))
             let deliveries = Dictionary(grouping: poll.deliveries) { $0.message.event.id }

@@ -26,8 +26,14 @@ public struct SnapshotHead: Sendable, Hashable {
     public var newest: Timestamp?
     /// The oldest item time of the observation. An unknown item before it is old: it reappeared in the window.
     public var oldest: Timestamp?
+    /// The oldest `Item.publication` of the observation, which may lie in the future.
+    public var oldestPublication: Timestamp?
+    /// Of a window that has undated items: in which order it shows them.
+    public var order = WindowOrder()
     /// Entries of a window that were not announced because they lie before its old end; nil when there were none.
     public var unannounced: Unannounced?
+    /// Values that key nothing, since several items of the source had them at once.
+    public var sharedKeys = SharedKeys()
     /// Set while a list that turned empty awaits confirmation.
     public var emptiness: Emptiness?
     /// The number of present items by state, for `while` and `status`.
@@ -43,9 +49,13 @@ public struct SnapshotHead: Sendable, Hashable {
         public var last: String
         /// When the last was seen.
         public var at: Timestamp
+        /// Whether the last had no date: then its place alone made it old.
+        public var isUndated: Bool
 
         /// Creates a count.
-        public init(count: Int, last: String, at: Timestamp) { (self.count, self.last, self.at) = (count, last, at) }
+        public init(count: Int, last: String, at: Timestamp, isUndated: Bool = false) {
+            (self.count, self.last, self.at, self.isUndated) = (count, last, at, isUndated)
+        }
     }
 
     /// The polls that found a list empty.
@@ -60,6 +70,14 @@ public struct SnapshotHead: Sendable, Hashable {
 
         /// A person accepted the empty list.
         public static let accepted = Emptiness(polls: .max / 2, since: Timestamp(milliseconds: 0))
+    }
+
+    /// Widens the times of the observation by those of an item.
+    mutating func note(_ time: Timestamp?, publication: Timestamp?) {
+        if let publication { oldestPublication = min(oldestPublication ?? publication, publication) }
+        guard let time else { return }
+        newest = max(newest ?? time, time)
+        oldest = min(oldest ?? time, time)
     }
 
     /// Creates the head of a snapshot without items.

@@ -64,11 +64,25 @@ extension SnapshotHead {
         writer.member("resume", resume)
         writer.member("newest", newest?.milliseconds)
         writer.member("oldest", oldest?.milliseconds)
+        writer.member("oldest_publication", oldestPublication?.milliseconds)
+        if order != WindowOrder() {
+            writer.object("order") { writer in
+                writer.member("direction", Int64(order.direction))
+                writer.member("front", order.front.map(Identifier.hex).joined(separator: " "))
+            }
+        }
+        if !sharedKeys.digests.isEmpty {
+            writer.object("shared_keys") { writer in
+                writer.member("digests", sharedKeys.digests.sorted().map(Identifier.hex).joined(separator: " "))
+                writer.member("last", sharedKeys.last)
+            }
+        }
         if let unannounced {
             writer.object("unannounced") { writer in
                 writer.member("count", Int64(unannounced.count))
                 writer.member("last", unannounced.last)
                 writer.member("at", unannounced.at.milliseconds)
+                if unannounced.isUndated { writer.member("undated", true) }
             }
         }
         if let emptiness {
@@ -97,10 +111,15 @@ extension SnapshotHead {
         resume = json["resume"]?.string
         newest = Timestamp(json: json["newest"])
         oldest = Timestamp(json: json["oldest"])
+        oldestPublication = Timestamp(json: json["oldest_publication"])
+        order.direction = json["order"]?["direction"]?.int ?? 0
+        order.front = SnapshotHead.digests(json["order"]?["front"])
+        sharedKeys.digests = Set(SnapshotHead.digests(json["shared_keys"]?["digests"]))
+        sharedKeys.last = json["shared_keys"]?["last"]?.string
         unannounced = json["unannounced"].flatMap { json in
             guard let count = json["count"]?.int, let last = json["last"]?.string, let at = Timestamp(json: json["at"])
             else { return nil }
-            return Unannounced(count: count, last: last, at: at)
+            return Unannounced(count: count, last: last, at: at, isUndated: json["undated"] == .bool(true))
         }
         emptiness = json["emptiness"].flatMap { json in
             guard let polls = json["polls"]?.int, let since = Timestamp(json: json["since"]) else { return nil }
@@ -110,6 +129,10 @@ extension SnapshotHead {
             member.value.int.map { (member.name, $0) }
         }
         self.states = Dictionary(states) { $1 }
+    }
+
+    private static func digests(_ json: JSON?) -> [UInt64] {
+        (json?.string ?? "").split(separator: " ").compactMap { UInt64($0, radix: 16) }
     }
 }
 

@@ -42,10 +42,7 @@ extension Differ {
             difference.head.count += 1
         }
         difference.head.count(1, item.state)
-        if let time = item.time {
-            difference.head.newest = max(difference.head.newest ?? time, time)
-            difference.head.oldest = min(difference.head.oldest ?? time, time)
-        }
+        difference.head.note(item.time, publication: source.kind.publication(of: item))
     }
 
     private func delete(_ before: StoredItem?, from difference: inout Difference) {

@@ -34,15 +34,15 @@ public struct Differ: Sendable {
         _ old: SnapshotHead?, stored: [String: StoredItem], with new: Observation
     ) -> Difference {
         guard let old, old.identity == source.identity else { return baseline(new, replaces: old != nil) }
-        guard haveOtherKeys(new, stored) else { return compare(old, stored, new) }
-        if let rekeyed = rekeyed(new, old, stored) {
-            var difference = compare(old, rekeyed.stored, new)
-            let written = Set((difference.writes + difference.refreshes).map(\.key))
-            difference.deletions += rekeyed.gone
-            difference.writes += rekeyed.moved.filter { !written.contains($0.key) }
-            return difference
-        }
-        return isOldNews(new, old, stored) ? newBaseline(new, old) : compare(old, stored, new)
+        let haveOtherKeys = haveOtherKeys(new, stored)
+        let whole = haveOtherKeys ? rekeyed(new, old, stored) : nil
+        if haveOtherKeys, whole == nil, isOldNews(new, old, stored) { return newBaseline(new, old) }
+        guard let rekeyed = whole ?? partlyRekeyed(new, old, stored) else { return compare(old, stored, new) }
+        var difference = compare(old, rekeyed.stored, new)
+        let written = Set((difference.writes + difference.refreshes).map(\.key))
+        difference.deletions += rekeyed.gone
+        difference.writes += rekeyed.moved.filter { !written.contains($0.key) }
+        return difference
     }
 
     private func compare(
@@ -56,12 +56,17 @@ public struct Differ: Sendable {
         var difference = Difference(head: head(of: new))
         difference.head.newest = [old.newest, difference.head.newest].compactMap { $0 }.max()
         difference.head.oldest = difference.head.oldest ?? old.oldest
+        difference.head.oldestPublication = difference.head.oldestPublication ?? old.oldestPublication
         // All of that time on was read, though nothing may be as old: what shows up late in it is news.
         if let since = new.since, new.isWholeSince {
             difference.head.oldest = min(difference.head.oldest ?? since, since)
+            difference.head.oldestPublication = min(difference.head.oldestPublication ?? since, since)
         }
         let fresh = freshFields(old)
-        let reappeared = WindowReappearance(new, oldEnd: old.oldest, stored: stored).keys
+        let reappearance = WindowReappearance(new, after: old, stored: stored, kind: source.kind)
+        let reappeared = reappearance.keys
+        difference.head.order.direction = reappearance.order.direction
+        difference.newlyShared = difference.head.sharedKeys.digests.subtracting(old.sharedKeys.digests).count
         let entered = source.kind.entered(new.items, known: stored.keys, since: old.goodAt)
         let firstPage = new.firstPageCount ?? new.items.count
         var known = 0
@@ -83,7 +88,7 @@ public struct Differ: Sendable {
                 }
             }
         }
-        difference.head.unannounced = count(difference.unannounced, after: old.unannounced)
+        difference.head.unannounced = count(difference.unannounced, reappearance.undated, after: old.unannounced)
         // Each key stands once: when all that is stored was seen, nothing is absent.
         if known < stored.count {
             let absence = Absence(
@@ -92,7 +97,7 @@ public struct Differ: Sendable {
                 shown: new.since.map { shown(before: $0, stored, room: Differ.maximumShown - new.items.count) } ?? [])
             classify(absence, stored: stored, present: Set(new.items.lazy.map(\.key)), into: &difference)
         }
-        difference.events = ordered(difference.events)
+        difference.events = ordered(difference.events, ascends: reappearance.order.ascends)
         return difference
     }
 
@@ -111,18 +116,21 @@ public struct Differ: Sendable {
             identity: source.identity, fingerprints: source.kind.fingerprints, goodAt: now)
         (head.validators, head.digest, head.asked) = (new.validators, new.digest, new.asked)
         (head.count, head.isWhole) = (new.items.count, new.mode == .list)
+        head.sharedKeys = new.sharedKeys.bounded
         for item in new.items {
             if let state = item.state { head.states[state, default: 0] += 1 }
-            guard let time = item.time else { continue }
-            head.newest = max(head.newest ?? time, time)
-            head.oldest = min(head.oldest ?? time, time)
+            head.note(item.time, publication: source.kind.publication(of: item))
+        }
+        let isUndated = new.items.contains { $0.time == nil } || head.oldestPublication.map { $0 > now } ?? false
+        if new.mode == .window, isUndated {
+            head.order.front = new.items.prefix(WindowOrder.frontCount).map { StableHash.of([$0.key]) }
         }
         return head
     }
 
     func baseline(_ new: Observation, replaces: Bool) -> Difference {
         var difference = Difference(head: head(of: new))
-        difference.isNewBaseline = replaces
+        (difference.isNewBaseline, difference.newlyShared) = (replaces, difference.head.sharedKeys.digests.count)
         difference.writes = new.items.map { StoredItem($0, digest: $0.digest, stateSince: now) }
         if source.first == .announce, !replaces {
             difference.events = ordered(new.items.map { DraftEvent(.appeared, item: $0) })
@@ -176,15 +184,19 @@ public struct Differ: Sendable {
         return changes
     }
 
-    private func count(_ items: [Item], after old: SnapshotHead.Unannounced?) -> SnapshotHead.Unannounced? {
+    private func count(
+        _ items: [Item], _ undated: Set<String>, after old: SnapshotHead.Unannounced?
+    ) -> SnapshotHead.Unannounced? {
         guard let last = items.last else { return old }
-        return .init(count: (old?.count ?? 0) + items.count, last: last.title ?? last.key, at: now)
+        return .init(
+            count: (old?.count ?? 0) + items.count, last: last.title ?? last.key, at: now,
+            isUndated: undated.contains(last.key))
     }
 
-    /// By item time where both have one, else against the order of the document for a window, which shows its newest
-    /// first, and along it for a list.
-    private func ordered(_ events: [DraftEvent]) -> [DraftEvent] {
-        let inOrder = source.kind.mode == .window ? events.reversed() : events
+    /// By item time where both have one, else against the order of the document for a window that shows its newest
+    /// first, and along it for a list and for a window that ascends.
+    private func ordered(_ events: [DraftEvent], ascends: Bool = false) -> [DraftEvent] {
+        let inOrder = source.kind.mode == .window && !ascends ? events.reversed() : events
         let allDated = inOrder.allSatisfy { $0.item?.time != nil }
         guard source.kind.mode == .window, allDated else { return inOrder }
         return inOrder.enumerated().sorted { a, b in

@@ -14,6 +14,8 @@ public struct Difference: Sendable {
     public var entered: Set<String> = []
     /// Entries of a window's first page that were never seen and lie before its old end. They make no event.
     public var unannounced: [Item] = []
+    /// How many values were found that several items share, so that they are no keys.
+    public var newlyShared = 0
     /// Replaces the whole snapshot: what was stored is dropped.
     public var isNewBaseline = false
     /// A list that turned empty: the snapshot is held and nothing else of this difference counts.

@@ -28,6 +28,10 @@ extension Differ {
         let before = stored.values.filter { $0.absentSince == nil }.compactMap(\.item)
         let pairs = Differ.pairs(before, Differ.perhapsKnown(new, old), mode: new.mode)
         guard pairs.count * 2 >= min(before.count, new.items.count), !pairs.isEmpty else { return nil }
+        return Differ.rekeyed(pairs, stored)
+    }
+
+    private static func rekeyed(_ pairs: [(from: Item, to: Item)], _ stored: [String: StoredItem]) -> Rekeyed {
         var rekeyed = Rekeyed(stored: stored, gone: [], moved: [])
         for (from, to) in pairs.sorted(by: { $0.to.key < $1.to.key }) {
             guard let row = stored[from.key] else { continue }
@@ -40,6 +44,53 @@ extension Differ {
             rekeyed.moved.append(moved)
         }
         return rekeyed
+    }
+
+    /// The items of a window found again by their marks, where the known key is gone and no other item has the mark. An item
+    /// under a value that turned out to be shared is found again even when it had left, and by its content, too.
+    func partlyRekeyed(_ new: Observation, _ old: SnapshotHead, _ stored: [String: StoredItem]) -> Rekeyed? {
+        guard new.mode == .window, let places = new.items.first.map({ self.marks(of: $0, new).count }), places > 0
+        else { return nil }
+        var unknown = new.items.filter { stored[$0.key] == nil }
+        if unknown.isEmpty { return nil }
+        let present = Set(new.items.lazy.map(\.key))
+        let shared = new.sharedKeys.digests == old.sharedKeys.digests ? SharedKeys() : new.sharedKeys
+        var gone = stored.values.filter { row in
+            !present.contains(row.key) && (row.absentSince == nil || shared.contains(row.key))
+        }.compactMap(\.item)
+        if gone.isEmpty { return nil }
+        // The kind's own marks, and behind them the content where an id is none.
+        let marks = Dictionary(
+            (gone + new.items).map { item in
+                let isContentMark = shared.contains(item.key) || (!shared.digests.isEmpty && present.contains(item.key))
+                return (item.key, self.marks(of: item, new) + [isContentMark ? String(item.digest) : nil])
+            }
+        ) { first, _ in first }
+        func mark(_ item: Item, _ place: Int) -> String? { marks[item.key]?[place] ?? nil }
+        let others = new.items.filter { stored[$0.key] != nil }
+        var found: [(from: Item, to: Item)] = []
+        for place in 0...places {
+            let taken = Set(others.lazy.compactMap { mark($0, place) })
+            let pairs = Differ.pairs(gone, unknown) { item in
+                mark(item, place).flatMap { taken.contains($0) ? nil : $0 }
+            }
+            .filter { place == 0 || !isOther($0.to, than: $0.from, old) }
+            let (from, to) = (Set(pairs.map(\.from.key)), Set(pairs.map(\.to.key)))
+            gone.removeAll { from.contains($0.key) }
+            unknown.removeAll { to.contains($0.key) }
+            found += pairs
+        }
+        return found.isEmpty ? nil : Differ.rekeyed(found, stored)
+    }
+
+    private func marks(of item: Item, _ new: Observation) -> [String?] {
+        source.kind.marks(of: item, besides: new.sharedKeys)
+    }
+
+    /// A page in common is not enough for an item that is newer than all before: alerts about one host have one page.
+    private func isOther(_ new: Item, than before: Item, _ old: SnapshotHead) -> Bool {
+        guard let time = new.time, let newest = old.newest, time > newest else { return false }
+        return new.title != before.title
     }
 
     /// What is newer than all that was seen is news, whatever it links to.

@@ -14,6 +14,8 @@ public struct Observation: Sendable {
     public var isWholeSince = false
     /// Of a window: the items of its first page, without repeats; nil when it had one page.
     public var firstPageCount: Int?
+    /// Values that key nothing; see `Page.sharedKeys`.
+    public var sharedKeys = SharedKeys()
     /// Of the request that brought validators and digest.
     public var asked: UInt64?
 

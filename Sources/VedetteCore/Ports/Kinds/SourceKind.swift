@@ -34,6 +34,12 @@ public protocol SourceKind: Sendable {
     func links(of item: Item, base: String, all: Bool) -> [ItemLink]
     /// Reads a linked resource as notes of the item.
     func read(_ link: ItemLink, _ page: inout PageBody) throws(ReadError) -> Fields
+    /// Returns when an item was first made public, by the server's clock; its `time` may be later, or bounded by now.
+    func publication(of item: Item) -> Timestamp?
+    /// Returns what else identifies an item whose key the server changed, each kind of mark at its own place. A mark at the
+    /// first place is enough; with another one an item that is newer than all before needs its title, too.
+    /// - Parameter shared: values that several items have: they mark none.
+    func marks(of item: Item, besides shared: SharedKeys) -> [String?]
     /// Returns whether time alone takes an item out of a list, as an event that is over: its absence is no event.
     func isOver(_ item: Item, at now: Timestamp) -> Bool
     /// Returns the keys of items that time alone brings into a list, as the next dates of a recurring event: they make no event.
@@ -58,6 +64,10 @@ extension SourceKind {
     public func links(of item: Item, base: String, all: Bool) -> [ItemLink] { [] }
     /// No notes.
     public func read(_ link: ItemLink, _ page: inout PageBody) throws(ReadError) -> Fields { [:] }
+    /// Its time.
+    public func publication(of item: Item) -> Timestamp? { item.time }
+    /// No marks: a key that the user names is believed.
+    public func marks(of item: Item, besides shared: SharedKeys) -> [String?] { [] }
     /// No item.
     public func isOver(_ item: Item, at now: Timestamp) -> Bool { false }
     /// No item.

@@ -12,15 +12,17 @@ public struct PageBody: Sendable {
     public var number: Int
     /// When it was received, for documents that depend on the time of day (RSS `skipHours`).
     public var receivedAt: Timestamp
+    /// Values that key nothing, since earlier polls or pages found several items with them.
+    public var sharedKeys: SharedKeys
     /// Of a record of a stream: the name of its server-sent event. Nil for a page.
     public var event: String?
 
     /// Creates a page.
     public init(
         bytes: [UInt8], headers: ResponseHeaders = .init(), url: String, number: Int = 1,
-        receivedAt: Timestamp = Timestamp(milliseconds: 0)
+        receivedAt: Timestamp = Timestamp(milliseconds: 0), sharedKeys: SharedKeys = SharedKeys()
     ) {
         (self.bytes, self.headers, self.url, self.number) = (bytes, headers, url, number)
-        self.receivedAt = receivedAt
+        (self.receivedAt, self.sharedKeys) = (receivedAt, sharedKeys)
     }
 }
