@@ -28,6 +28,10 @@ enum ItemOptions {
                 "Fields that are stored and shown, never compared: name to \(word.lowercasedWord), or to a template."),
             OptionSpec(
                 "measures", .map(.text), "Numbers that only bounds are compared with: name to \(word.lowercasedWord)."),
+            OptionSpec(
+                "number", .map(.text),
+                "How `fields` and `measures` write numbers: `decimal: \",\"` or `decimal: \".\"`; they become plain numbers."
+            ),
         ]
     }
 
@@ -41,6 +45,20 @@ enum ItemOptions {
                 "error", .oneOrMany(.text),
                 "\(word) or \(words) of the text with which a response reports its own failure."),
         ]
+    }
+
+    /// The decimal sign that `number` names; nil without the option.
+    static func decimal(_ options: Options) throws(OptionProblem) -> Character? {
+        for (name, sign) in options.map("number") {
+            guard name == "decimal" else {
+                throw OptionProblem("number", name, detail: "'number' has no '\(name)', only 'decimal'")
+            }
+            guard sign == "," || sign == "." else {
+                throw OptionProblem("number", name, detail: "'decimal' is '.' or ',', not '\(sign)'")
+            }
+            return Character(sign)
+        }
+        return nil
     }
 
     static let mode = OptionSpec(

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@testable import VedetteSources
+
+/// Inputs that other tools' users reported as misread; the files are in Tests/Fixtures/pages.
+@Suite("Pages, JSON and text as servers write them")
+struct PeopleCaseTests {
+    private func read(
+        _ kind: String, _ options: [String: OptionValue], file: String
+    ) throws -> Page {
+        try read(kind, options, try Fixture.bytes("pages/\(file)"))
+    }
+
+    private func read(
+        _ kind: String, _ options: [String: OptionValue], _ bytes: [UInt8], type: String? = nil
+    ) throws -> Page {
+        let headers = ResponseHeaders(type.map { [("Content-Type", $0)] } ?? [])
+        var page = PageBody(bytes: bytes, headers: headers, url: "https://www.example.org/list")
+        return try Fixture.kind(kind, options).read(&page)
+    }
+
+    private func fields(_ pairs: KeyValuePairs<String, String>) -> OptionValue {
+        .map(pairs.map { ($0.key, .text($0.value)) })
+    }
+
+    @Test(
+        "a price as a shop writes it has its number",
+        arguments: [("p1.json", "999"), ("p2.json", "1299"), ("p3.json", "899"), ("p4.json", "899.00")])
+    func prices(file: String, number: String) throws {
+        let page = try read("json", ["measures": fields(["price": "price"])], file: file)
+        #expect(page.items[0].measures == ["price": .text(number)])
+    }
+
+    @Test("a price that another country reads otherwise is a warning, until 'number' names the decimal sign")
+    func ambiguousPrices() throws {
+        let plain = try read("json", ["fields": fields(["price": "price"])], file: "p2.json")
+        #expect(plain.items[0]["price"] == "1.299 €")
+        #expect(
+            plain.warnings == [
+                "'1.299 €' of 'price' is 1299 as a number; 'number: {decimal: …}' names the decimal sign"
+            ])
+        for (decimal, number) in [(",", "1299"), (".", "1.299")] {
+            let options = ["fields": fields(["price": "price"]), "number": fields(["decimal": decimal])]
+            let known = try read("json", options, file: "p2.json")
+            #expect(known.items[0]["price"] == .text(number) && known.warnings.isEmpty)
+        }
+        for bad in [["decimal": ";"], ["decimals": ","]] as [KeyValuePairs<String, String>] {
+            #expect(throws: OptionProblem.self) { try Fixture.kind("json", ["number": fields(bad)]) }
+        }
+    }
+}
