@@ -51,4 +51,10 @@ struct PeopleCaseTests {
             #expect(throws: OptionProblem.self) { try Fixture.kind("json", ["number": fields(bad)]) }
         }
     }
+
+    @Test("text that nobody sees is no text of a page")
+    func hiddenText() throws {
+        let page = try read("html", [:], file: "hidden.html")
+        #expect(page.items[0]["text"] == "Hello Tom")
+    }
 }
