@@ -52,6 +52,28 @@ struct PeopleCaseTests {
         }
     }
 
+    @Test("another order of an object's members and other white space are no change", arguments: ["meta", "both"])
+    func memberOrder(option: String) throws {
+        let options: [String: OptionValue] = [
+            "fields": fields(option == "meta" ? ["meta": "meta"] : ["meta": "meta", "all": "{{name}} {{meta}}"])
+        ]
+        let first = try read("json", options, file: "09-metaorder1.json").items[0]
+        #expect(first["meta"] == #"{"a":1,"b":2}"#)
+        #expect(try read("json", options, file: "09-metaorder2.json").items[0] == first)
+    }
+
+    @Test("another order of the members of objects in a list is no change, however deep they are")
+    func memberOrderInLists() throws {
+        let options = ["fields": fields(["labels": "labels"])]
+        let first = try read("json", options, file: "40a.json").items[0]
+        #expect(first["labels"] == .list([#"{"color":"f00","name":"bug"}"#, #"{"color":"0f0","name":"ui"}"#]))
+        #expect(try read("json", options, file: "40b.json").items[0] == first)
+        let deep = String(repeating: "[", count: 50) + #"{"b":1,"a":2}"# + String(repeating: "]", count: 50)
+        let item = try read("json", ["fields": fields(["x": "x"])], Array(#"[{"id":1,"x":{"y":\#(deep)}}]"#.utf8))
+            .items[0]
+        #expect(item["x"]?.description.contains(#"{"a":2,"b":1}"#) == true)
+    }
+
     @Test("text that nobody sees is no text of a page")
     func hiddenText() throws {
         let page = try read("html", [:], file: "hidden.html")

@@ -91,9 +91,14 @@ public struct JSONRow: ~Copyable {
 }
 
 extension JSONCell {
-    /// The elements of an array: the texts of strings, numbers and booleans, and the JSON text of nested values; null elements
+    /// The elements of an array, nested values as they are written.
+    public var elements: [String] { elements { $0 } }
+
+    /// Returns the elements of an array: the texts of strings, numbers and booleans, and the JSON text of nested values; null elements
     /// are left out. A cell that is not an array is its own only element, or none.
-    public var elements: [String] {
+    ///
+    /// - Parameter nested: what is made of the JSON text of a nested value.
+    public func elements(nested: (String) -> String) -> [String] {
         guard case .raw(let json) = self, json.utf8.first == UInt8(ascii: "[") else { return text.map { [$0] } ?? [] }
         var body = Array(json.utf8)
         var elements: [String] = []
@@ -104,7 +109,8 @@ extension JSONCell {
         let reader = JSONReader(columns: [.root], limits: limits)
         // The text was cut from a document that was valid as a whole, and within its limits: it cannot fail.
         _ = try? reader.read(&body) { row in
-            if let text = row.string(0) { elements.append(text) }
+            guard let text = row.string(0) else { return }
+            elements.append([.array, .object].contains(row.kind(0)) ? nested(text) : text)
         }
         return elements
     }

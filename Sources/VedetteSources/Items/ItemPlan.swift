@@ -7,7 +7,7 @@ import VedetteDocument
 protocol ItemRow: ~Copyable {
     /// The row's place in the page, from 1.
     var number: Int { get }
-    /// The text of a column; nil when it is absent or empty.
+    /// The text of a column, of an array or object in one form for all orders of members; nil when it is absent or empty.
     func text(_ column: Int) throws(ReadError) -> String?
     /// A column as a field, of which several values make a list.
     ///
@@ -15,8 +15,6 @@ protocol ItemRow: ~Copyable {
     func value(_ column: Int, isHTML: Bool) throws(ReadError) -> Value?
     /// True when a column holds an array or object.
     func isNested(_ column: Int) -> Bool
-    /// The canonical form of an array or object: members sorted, no white space. Nil when there is none.
-    func canonical(_ column: Int) -> String?
 }
 
 /// The columns that make an item: its key, title, state, link, time, fields, notes and measures.

@@ -24,24 +24,29 @@ struct JSONColumns: ItemColumns {
 extension JSONRow: ItemRow {
     var number: Int { index + 1 }
 
-    func text(_ column: Int) -> String? { string(column).flatMap { $0.isEmpty ? nil : $0 } }
+    func text(_ column: Int) -> String? {
+        string(column).map { isNested(column) ? JSON.canonical($0) : $0 }.flatMap { $0.isEmpty ? nil : $0 }
+    }
 
     func isNested(_ column: Int) -> Bool { kind(column) == .array || kind(column) == .object }
 
-    func canonical(_ column: Int) -> String? {
-        guard isNested(column), let text = string(column) else { return nil }
-        return (try? JSON(parsing: Array(text.utf8)))?.sortedByName.text
-    }
-
     func value(_ column: Int, isHTML: Bool) -> Value? {
-        if kind(column) == .array { return .list(self[column].elements.map(TextLimit.bounded)) }
-        return string(column).map { .text(isHTML ? TextLimit.plain(html: $0) : TextLimit.bounded($0)) }
+        switch kind(column) {
+        case .array: .list(self[column].elements(nested: JSON.canonical).map(TextLimit.bounded))
+        case .object: text(column).map { .text(TextLimit.bounded($0)) }
+        default: string(column).map { .text(isHTML ? TextLimit.plain(html: $0) : TextLimit.bounded($0)) }
+        }
     }
 }
 
 extension JSON {
-    /// A copy in which the members of every object are sorted by name, as their order means nothing (RFC 8259 §4).
-    fileprivate var sortedByName: JSON {
+    /// Returns an array or object in one form: members sorted by name, as their order means nothing (RFC 8259 §4), and no white
+    /// space. A text that is none, or is nested too deep, stays as it is.
+    fileprivate static func canonical(_ text: String) -> String {
+        (try? JSON(parsing: text.utf8))?.sortedByName.text ?? text
+    }
+
+    private var sortedByName: JSON {
         switch self {
         case .array(let elements): .array(elements.map(\.sortedByName))
         case .object(let members):

@@ -149,6 +149,4 @@ private struct TextRow: ItemRow {
     }
 
     func isNested(_ column: Int) -> Bool { false }
-
-    func canonical(_ column: Int) -> String? { nil }
 }
