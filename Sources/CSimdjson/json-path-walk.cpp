@@ -65,6 +65,7 @@ struct cj_reader {
     std::vector<cj_cell> document_cells;
     std::vector<cj_cell> row_cells;
     size_t rows = 0;
+    bool single = false;
     int items_state = CJ_ITEMS_MISSING;
 
     /// Only during a read.
@@ -100,6 +101,7 @@ struct cj_reader {
             for (int slot : place.document->below) { document_cells[slot] = cj_cell{}; }
             if (place.document->items_below) {
                 rows = 0;
+                single = false;
                 row_cells.clear();
                 items_state = CJ_ITEMS_MISSING;
             }
@@ -271,6 +273,7 @@ struct cj_reader {
         unescaped.reset();
         unescaped_end = nullptr;
         rows = 0;
+        single = false;
         row_cells.clear();
         items_state = CJ_ITEMS_MISSING;
         document_cells.assign(plan.document_cells, cj_cell{});
@@ -307,6 +310,7 @@ struct cj_reader {
                 items_state = CJ_OK;
                 if (!plan.of_members) {
                     if (int full = begin_row()) { return full; }
+                    single = true;
                     place.row = plan.row;
                 }
             }
@@ -351,6 +355,7 @@ int cj_read(cj_reader *reader, const uint8_t *body, size_t length) {
 }
 
 size_t cj_row_count(const cj_reader *reader) { return reader->rows; }
+int cj_is_single(const cj_reader *reader) { return reader->single ? 1 : 0; }
 const cj_cell *cj_rows(const cj_reader *reader) { return reader->row_cells.data(); }
 const cj_cell *cj_document(const cj_reader *reader) { return reader->document_cells.data(); }
 const uint8_t *cj_unescaped(const cj_reader *reader) { return reader->unescaped.get(); }

@@ -74,6 +74,38 @@ struct PeopleCaseTests {
         #expect(item["x"]?.description.contains(#"{"a":2,"b":1}"#) == true)
     }
 
+    @Test(
+        "what a server puts before JSON against inclusion as a script is dropped",
+        arguments: [
+            ")]}',\n", ")]}'", ")]}\n", "while(1);", "for (;;);", "{}&& ", "throw 1; ",
+        ])
+    func prefixes(prefix: String) throws {
+        #expect(try read("json", [:], file: "12-prefix.json").items.map(\.key) == ["1", "2"])
+        #expect(try read("json", [:], Array("\(prefix)[{\"id\":1}]".utf8)).items.map(\.key) == ["1"])
+        #expect(throws: ReadError.self) { try read("json", [:], Array("\(prefix)x".utf8)) }
+    }
+
+    @Test("JSONP is read where 'jsonp' says so; else the error names it")
+    func jsonp() throws {
+        #expect(try read("json", ["jsonp": .flag(true)], file: "13-jsonp.json").items.map(\.key) == ["1", "2"])
+        #expect(try read("json", ["jsonp": .flag(true)], Array("[{\"id\":1}]".utf8)).items.map(\.key) == ["1"])
+        let error = #expect(throws: ReadError.self) { try read("json", [:], file: "13-jsonp.json") }
+        #expect(error?.detail.contains("jsonp: true") == true)
+        #expect(throws: ReadError.self) { try read("json", ["jsonp": .flag(true)], Array("cb([{\"id\":1}]".utf8)) }
+    }
+
+    @Test("lines of JSON are a list of rows; a line that is cut off fails all of them")
+    func lines() throws {
+        let page = try read("json", ["state": .list([.text("status")])], file: "14-ndjson.json")
+        #expect(page.items.map(\.key) == ["1", "2"] && page.items.map(\.state) == ["up", "down"])
+        for cut in ["{\"id\":1}\n{\"id\":2", "{\"id\":1}\n{\"id\"}", "{\"id\":1}\n2"] {
+            #expect(throws: ReadError.self) { try read("json", [:], Array(cut.utf8)) }
+        }
+        #expect(throws: ReadError.self) {
+            try read("json", ["state": .list([.text("s")])], Array("{\"s\":1}\n{\"s\":2}".utf8))
+        }
+    }
+
     @Test("text that nobody sees is no text of a page")
     func hiddenText() throws {
         let page = try read("html", [:], file: "hidden.html")

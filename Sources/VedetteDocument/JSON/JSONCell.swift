@@ -40,6 +40,8 @@ public struct JSONRow: ~Copyable {
     /// The number of rows of the document.
     public let rows: Int
     public let count: Int
+    /// Whether the row is an object that is no element of an array: the root, or what `items` leads to.
+    public let isSingle: Bool
 
     public func kind(_ column: Int) -> JSONKind { JSONKind(cell(column)) }
 

@@ -77,7 +77,8 @@ public final class JSONReader {
     /// is never called.
     ///
     /// The body grows by 64 bytes while it is read (no copy when it has that capacity), and is replaced by its corrected form
-    /// when it contained bad UTF-8 or half a surrogate pair.
+    /// when it contained bad UTF-8 or half a surrogate pair, had a prefix against inclusion as a script, or was lines of objects,
+    /// which are read as an array.
     ///
     /// - Parameter check: receives the document cells first, even those of a document without items: a body may itself give the
     ///   reason.
@@ -94,7 +95,7 @@ public final class JSONReader {
             for index in 0..<rows {
                 let cells = JSONRow(
                     cells: cj_rows(reader).map { $0 + index * columns }, body: bytes, unescaped: cj_unescaped(reader),
-                    index: index, rows: rows, count: columns)
+                    index: index, rows: rows, count: columns, isSingle: cj_is_single(reader) == 1)
                 try row(cells)
             }
             return document
@@ -105,7 +106,7 @@ public final class JSONReader {
     private func documentCells(_ body: UnsafeBufferPointer<UInt8>) -> [JSONCell] {
         let row = JSONRow(
             cells: cj_document(reader), body: body, unescaped: cj_unescaped(reader), index: 0, rows: 0,
-            count: documentColumns)
+            count: documentColumns, isSingle: false)
         var cells: [JSONCell] = []
         for column in 0..<documentColumns { cells.append(row[column]) }
         return cells
@@ -114,8 +115,13 @@ public final class JSONReader {
     /// Returns the status of a complete walk: `CJ_OK`, or what is wrong with the items.
     private func load(_ body: inout [UInt8]) throws(DocumentError) -> (status: Int, warnings: [DocumentWarning]) {
         if body.starts(with: [0xEF, 0xBB, 0xBF]) { body.removeFirst(3) }
+        if let json = JSONWrapping.withoutPrefix(body) { body = Array(json) }
         try JSONDiagnosis.checkStart(body)
-        let status = parse(&body)
+        var status = parse(&body)
+        if walkProblem(status, body)?.kind == .syntax, let array = JSONWrapping.lines(body) {
+            body = array
+            status = parse(&body)
+        }
         guard let error = walkProblem(status, body) else { return (status, []) }
         guard error.kind == .encoding, let repaired = JSONRepair.repair(body) else { throw error }
         body = repaired.body

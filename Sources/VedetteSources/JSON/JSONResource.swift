@@ -24,7 +24,8 @@ struct JSONResource: SourceKind {
                 "How the next page is asked for without an address: one of `cursor`, `page` and `offset`, one of `parameter` and `variable`, and `more`, `total`, `size`."
             ),
         ] + ItemOptions.errors("Path", "paths") + [
-            OptionSpec("jq", .text, "A jq program that every body passes through; its output is read.")
+            OptionSpec("jq", .text, "A jq program that every body passes through; its output is read."),
+            OptionSpec("jsonp", .flag, "A body may be a call with JSON, `name(…);`.", default: "false"),
         ]
 
     private static let listOptions = [
@@ -48,6 +49,7 @@ struct JSONResource: SourceKind {
     private let items: JSONPath?
     private let itemsAreMembers: Bool
     private let nullIsEmpty: Bool
+    private let isJSONP: Bool
     /// Whether an object at the root may be an item without a key.
     private let mayBeWhole: Bool
     private let columns: JSONColumns
@@ -89,6 +91,10 @@ struct JSONResource: SourceKind {
         nullIsEmpty = options.flag("null_is_empty") ?? false
         mayBeWhole = items == nil && options.texts("key").isEmpty
         jqProgram = options.text("jq")
+        isJSONP = options.flag("jsonp") ?? false
+        if isJSONP, jqProgram != nil {
+            throw OptionProblem("jsonp", detail: "'jsonp' and 'jq' exclude each other: jq reads JSON alone")
+        }
         mode = ItemOptions.mode(options)
         let pages = [options.text("next") ?? ""] + (paging?.fingerprint ?? [])
         identity = StableHash.of(
@@ -112,7 +118,7 @@ struct JSONResource: SourceKind {
             items: items, itemsAreMembers: itemsAreMembers, columns: columns.paths, document: document,
             nullIsEmpty: nullIsEmpty)
         var list = ItemList(url: WebURL(page.url))
-        let isWhole = mayBeWhole && JSONResource.isObject(page.bytes)
+        if isJSONP, let json = JSONWrapping.inCall(page.bytes) { page.bytes = json }
         if let event = page.event, let key = records?.deletedKey(page.bytes, event: event) {
             var gone = Page(items: [Item(key: key)])
             gone.record = RecordNote(.deletion)
@@ -130,7 +136,7 @@ struct JSONResource: SourceKind {
             ) { row in
                 guard note?.hasItems ?? true else { return }
                 if row.index == 0 { list.reserve(row.rows) }
-                try plan.read(row, isWhole: isWhole, into: &list)
+                try plan.read(row, isWhole: mayBeWhole && row.isSingle, into: &list)
             }
         } catch let error where note?.hasItems ?? true {
             throw ReadError(any: error)
@@ -149,12 +155,6 @@ struct JSONResource: SourceKind {
         var page = Page(items: [])
         page.record = note
         return page
-    }
-
-    /// Returns whether the root of a JSON document is an object.
-    private static func isObject(_ body: [UInt8]) -> Bool {
-        let start = body.starts(with: [0xEF, 0xBB, 0xBF]) ? body.dropFirst(3) : body[...]
-        return start.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } == UInt8(ascii: "{")
     }
 
     private func check(_ cells: [JSONCell]) throws(ReadError) {
