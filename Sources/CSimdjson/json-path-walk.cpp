@@ -66,6 +66,8 @@ struct cj_reader {
     std::vector<cj_cell> row_cells;
     size_t rows = 0;
     bool single = false;
+    /// By column: a row has an array where its path asks for a name.
+    std::vector<bool> in_list;
     int items_state = CJ_ITEMS_MISSING;
 
     /// Only during a read.
@@ -205,6 +207,7 @@ struct cj_reader {
 
     int array(ondemand::array &array, const Place &place, uint32_t depth, bool items) {
         int64_t index = 0;
+        if (place.row && place.row != plan.row) { note_names_in(place.row); }
         for (auto result : array) {
             ondemand::value value;
             if (std::move(result).get(value)) { return CJ_SYNTAX; }
@@ -221,6 +224,16 @@ struct cj_reader {
         // An empty array is an empty map: PHP writes one so.
         if (place.document && place.document->items && plan.of_members && index > 0) { items_state = CJ_ITEMS_ARRAY; }
         return CJ_OK;
+    }
+
+    /// Marks the columns whose path asks for a name where an array is.
+    void note_names_in(Node *list) {
+        if (list->is_list) { return; }
+        list->is_list = true;
+        for (auto &child : list->children) {
+            if (child.index >= 0) { continue; }
+            for (int slot : child.node->below) { in_list[slot] = true; }
+        }
     }
 
     int begin_row() {
@@ -245,9 +258,16 @@ struct cj_reader {
         int rc;
         if (type == ondemand::json_type::object) {
             if (items) { items_state = plan.of_members ? CJ_OK : CJ_ITEMS_OBJECT; }
+            Place members = place;
+            if (items && !plan.of_members) {
+                if (int full = begin_row()) { return full; }
+                single = true;
+                members.row = plan.row;
+                members.row_base = row_cells.size() - plan.columns;
+            }
             ondemand::object inner;
             if (value.get_object().get(inner)) { return CJ_SYNTAX; }
-            rc = object(inner, place, depth + 1, items && plan.of_members);
+            rc = object(inner, members, depth + 1, items && plan.of_members);
         } else {
             if (items) { items_state = CJ_OK; }
             ondemand::array inner;
@@ -277,6 +297,8 @@ struct cj_reader {
         row_cells.clear();
         items_state = CJ_ITEMS_MISSING;
         document_cells.assign(plan.document_cells, cj_cell{});
+        in_list.assign(plan.columns, false);
+        plan.forget_lists();
     }
 
     int read(const uint8_t *bytes, size_t length) {
@@ -356,6 +378,7 @@ int cj_read(cj_reader *reader, const uint8_t *body, size_t length) {
 
 size_t cj_row_count(const cj_reader *reader) { return reader->rows; }
 int cj_is_single(const cj_reader *reader) { return reader->single ? 1 : 0; }
+int cj_is_in_list(const cj_reader *reader, size_t column) { return reader->in_list[column] ? 1 : 0; }
 const cj_cell *cj_rows(const cj_reader *reader) { return reader->row_cells.data(); }
 const cj_cell *cj_document(const cj_reader *reader) { return reader->document_cells.data(); }
 const uint8_t *cj_unescaped(const cj_reader *reader) { return reader->unescaped.get(); }

@@ -106,6 +106,51 @@ struct PeopleCaseTests {
         }
     }
 
+    @Test("XML that became JSON has no child, one child or a list of them, which are no, one and several rows")
+    func children() throws {
+        let options: [String: OptionValue] = [
+            "items": .text("evriThing.graph.entities.entity"), "key": .list([.text("@href")]),
+            "title": .list([.text("name.$")]), "null_is_empty": .flag(true),
+        ]
+        #expect(try read("json", options, file: "evri0.json").items.isEmpty)
+        #expect(try read("json", options, file: "evri1.json").items.map(\.title) == ["Ada"])
+        #expect(try read("json", options, file: "evri2.json").items.map(\.title) == ["Ada", "Bob"])
+        let missing = #expect(throws: ReadError.self) {
+            try read("json", options.filter { $0.key != "null_is_empty" }, file: "evri0.json")
+        }
+        #expect(missing?.detail.contains("null_is_empty: true") == true)
+        let error = #expect(throws: ReadError.self) { try read("json", options, Array(#"{"error":"busy"}"#.utf8)) }
+        #expect(error?.failure == .shape)
+    }
+
+    @Test("an object without the key where 'items' leads is a failure that names 'map'")
+    func mapOfItems() throws {
+        let error = #expect(throws: ReadError.self) {
+            try read("json", ["items": .text("hosts")], Array(#"{"hosts":{"a":{"id":1},"b":{"id":2}}}"#.utf8))
+        }
+        #expect(error?.failure == .shape && error?.detail.contains("'map: hosts'") == true)
+    }
+
+    @Test("a path into a list is absent, with a warning; a '*' in it is a list")
+    func lists() throws {
+        let page = try read("json", ["fields": fields(["labels": "labels.name", "id": "id"])], file: "40a.json")
+        #expect(page.items[0]["labels"] == nil && page.items[0]["id"] == "1")
+        #expect(
+            page.warnings == [
+                "'labels.name' leads into a list and is absent; 'labels.*.name' is a list of all, and 'jq' picks some"
+            ])
+        let every = try read("json", ["fields": fields(["labels": "labels.*.name"])], file: "40a.json")
+        #expect(every.items[0]["labels"] == .list(["bug", "ui"]) && every.warnings.isEmpty)
+        for (json, value) in [
+            (#"[{"id":1,"labels":[]}]"#, .list([])), (#"[{"id":1,"labels":{"name":"one"}}]"#, .list(["one"])),
+            (#"[{"id":1,"labels":null}]"#, nil), (#"[{"id":1,"labels":[{"x":1},{"name":"b"}]}]"#, .list(["b"])),
+        ] as [(String, Value?)] {
+            let item = try read("json", ["fields": fields(["labels": "labels.*.name"])], Array(json.utf8)).items[0]
+            #expect(item["labels"] == value, "\(json)")
+        }
+        #expect(throws: OptionProblem.self) { try Fixture.kind("json", ["fields": fields(["x": "a.*.b.*"])]) }
+    }
+
     @Test("text that nobody sees is no text of a page")
     func hiddenText() throws {
         let page = try read("html", [:], file: "hidden.html")

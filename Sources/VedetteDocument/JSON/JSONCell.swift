@@ -42,6 +42,7 @@ public struct JSONRow: ~Copyable {
     public let count: Int
     /// Whether the row is an object that is no element of an array: the root, or what `items` leads to.
     public let isSingle: Bool
+    let elementPaths: [JSONPath?]
 
     public func kind(_ column: Int) -> JSONKind { JSONKind(cell(column)) }
 
@@ -86,6 +87,15 @@ public struct JSONRow: ~Copyable {
         }
     }
 
+    /// The texts that a path with a `*` finds, those of nested values as JSON: of an array one for each element that has it, of an
+    /// object its own, none where it leads to neither. Nil for a column without `*`.
+    ///
+    /// - Parameter nested: what is made of the JSON text of a nested value.
+    public func elements(_ column: Int, nested: (String) -> String) -> [String]? {
+        guard let path = elementPaths[column] else { return nil }
+        return JSONCell.raw(decoded(column)).elements(at: path, nested: nested)
+    }
+
     private func cell(_ column: Int) -> cj_cell {
         precondition(column >= 0 && column < count, "a column outside the reader's columns")
         return cells.map { $0[column] } ?? cj_cell()
@@ -102,13 +112,19 @@ extension JSONCell {
     /// - Parameter nested: what is made of the JSON text of a nested value.
     public func elements(nested: (String) -> String) -> [String] {
         guard case .raw(let json) = self, json.utf8.first == UInt8(ascii: "[") else { return text.map { [$0] } ?? [] }
+        return elements(at: .root, nested: nested)
+    }
+
+    /// The values at a path in each element of an array, or in an object.
+    fileprivate func elements(at path: JSONPath, nested: (String) -> String) -> [String] {
+        guard case .raw(let json) = self else { return [] }
         var body = Array(json.utf8)
         var elements: [String] = []
         var limits = JSONLimits()
         limits.depth = 1000
         limits.rows = .max
         limits.stringBytes = .max
-        let reader = JSONReader(columns: [.root], limits: limits)
+        let reader = JSONReader(columns: [path], limits: limits)
         // The text was cut from a document that was valid as a whole, and within its limits: it cannot fail.
         _ = try? reader.read(&body) { row in
             guard let text = row.string(0) else { return }

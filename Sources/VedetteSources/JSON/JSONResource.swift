@@ -62,7 +62,7 @@ struct JSONResource: SourceKind {
     private let records: JSONRecords?
 
     init(_ options: Options) throws(OptionProblem) {
-        var (document, columns) = (JSONColumns(), JSONColumns())
+        var (document, columns) = (JSONColumns(), JSONColumns(areOfRows: true))
         let map = options.text("map")
         itemsAreMembers = map != nil
         if map != nil, options.text("items") != nil {
@@ -116,7 +116,7 @@ struct JSONResource: SourceKind {
     func read(_ page: inout PageBody) throws(ReadError) -> Page {
         let reader = JSONReader(
             items: items, itemsAreMembers: itemsAreMembers, columns: columns.paths, document: document,
-            nullIsEmpty: nullIsEmpty)
+            nullIsEmpty: nullIsEmpty, objectIsRow: true)
         var list = ItemList(url: WebURL(page.url))
         if isJSONP, let json = JSONWrapping.inCall(page.bytes) { page.bytes = json }
         if let event = page.event, let key = records?.deletedKey(page.bytes, event: event) {
@@ -136,6 +136,12 @@ struct JSONResource: SourceKind {
             ) { row in
                 guard note?.hasItems ?? true else { return }
                 if row.index == 0 { list.reserve(row.rows) }
+                if row.isSingle, let items, try !plan.key.hasValue(row) {
+                    throw ReadError(
+                        .shape,
+                        "items path '\(items)' leads to an object without '\(plan.key.expressions.joined(separator: "', '"))', "
+                            + "which keys an item; 'map: \(items)' reads its members as items")
+                }
                 try plan.read(row, isWhole: mayBeWhole && row.isSingle, into: &list)
             }
         } catch let error where note?.hasItems ?? true {
@@ -146,9 +152,18 @@ struct JSONResource: SourceKind {
         }
         var read = Page(
             items: list.items, next: note == nil ? try nextPage(page, summary) : nil,
-            warnings: summary.warnings.map(\.description) + list.warnings)
+            warnings: summary.warnings.map(\.description) + list.warnings
+                + summary.columnsInLists.map { JSONResource.remark(onListBefore: columns.paths[$0]) })
         read.record = note
         return read
+    }
+
+    private static func remark(onListBefore path: JSONPath) -> String {
+        let all = (1..<path.steps.count).map { split in
+            JSONPath(steps: Array(path.steps[..<split]), elementSteps: Array(path.steps[split...])).description
+        }
+        let paths = all.map { "'\($0)'" }.joined(separator: " or ")
+        return "'\(path)' leads into a list and is absent; \(paths) is a list of all, and 'jq' picks some"
     }
 
     private static func page(_ note: RecordNote?) -> Page {
