@@ -151,6 +151,19 @@ struct PeopleCaseTests {
         #expect(throws: OptionProblem.self) { try Fixture.kind("json", ["fields": fields(["x": "a.*.b.*"])]) }
     }
 
+    @Test("'encoding' is the character encoding of a server that names a wrong one or none")
+    func encodings() throws {
+        let latin = Array("[{\"id\":1,\"name\":\"Caf".utf8) + [0xE9] + Array("\"}]".utf8)
+        let options: [String: OptionValue] = ["encoding": .text("windows-1252")]
+        #expect(try read("json", options, latin).items.map(\.title) == ["Café"])
+        #expect(
+            try read("json", [:], latin, type: "application/json; charset=iso-8859-1").items.map(\.title) == ["Café"])
+        let text: [UInt8] = [0x43, 0x61, 0x66, 0xE9]
+        #expect(try read("text", options, text, type: "text/plain; charset=utf-8").items[0]["text"] == "Café")
+        #expect(throws: OptionProblem.self) { try Fixture.kind("text", ["encoding": .text("latin-99")]) }
+        #expect(throws: OptionProblem.self) { try Fixture.kind("json", ["encoding": .text("latin-99")]) }
+    }
+
     @Test("text that nobody sees is no text of a page")
     func hiddenText() throws {
         let page = try read("html", [:], file: "hidden.html")

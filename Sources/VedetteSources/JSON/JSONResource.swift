@@ -25,6 +25,7 @@ struct JSONResource: SourceKind {
             ),
         ] + ItemOptions.errors("Path", "paths") + [
             OptionSpec("jq", .text, "A jq program that every body passes through; its output is read."),
+            ItemOptions.encoding,
             OptionSpec("jsonp", .flag, "A body may be a call with JSON, `name(…);`.", default: "false"),
         ]
 
@@ -50,6 +51,7 @@ struct JSONResource: SourceKind {
     private let itemsAreMembers: Bool
     private let nullIsEmpty: Bool
     private let isJSONP: Bool
+    private let encoding: String?
     /// Whether an object at the root may be an item without a key.
     private let mayBeWhole: Bool
     private let columns: JSONColumns
@@ -92,13 +94,14 @@ struct JSONResource: SourceKind {
         mayBeWhole = items == nil && options.texts("key").isEmpty
         jqProgram = options.text("jq")
         isJSONP = options.flag("jsonp") ?? false
-        if isJSONP, jqProgram != nil {
-            throw OptionProblem("jsonp", detail: "'jsonp' and 'jq' exclude each other: jq reads JSON alone")
+        encoding = try ItemOptions.encoding(options)
+        if jqProgram != nil, let option = ["jsonp", "encoding"].first(where: { options[$0] != nil }) {
+            throw OptionProblem(option, detail: "'\(option)' and 'jq' exclude each other: jq reads JSON in UTF-8 alone")
         }
         mode = ItemOptions.mode(options)
         let pages = [options.text("next") ?? ""] + (paging?.fingerprint ?? [])
         identity = StableHash.of(
-            [map.map { "map \($0)" } ?? options.text("items") ?? "", mode.rawValue, jqProgram ?? ""]
+            [map.map { "map \($0)" } ?? options.text("items") ?? "", mode.rawValue, jqProgram ?? "", encoding ?? ""]
                 + plan.key.expressions
                 + request.fingerprint + pages)
     }
@@ -118,6 +121,14 @@ struct JSONResource: SourceKind {
             items: items, itemsAreMembers: itemsAreMembers, columns: columns.paths, document: document,
             nullIsEmpty: nullIsEmpty, objectIsRow: true)
         var list = ItemList(url: WebURL(page.url))
+        if let name = encoding ?? page.headers.charset, PlainText.isOtherThanUTF8(name) {
+            do throws(DocumentError) {
+                let text = try PlainText.decode(page.bytes, charset: page.headers.charset, encoding: encoding)
+                page.bytes = Array(text.utf8)
+            } catch {
+                throw ReadError(error)
+            }
+        }
         if isJSONP, let json = JSONWrapping.inCall(page.bytes) { page.bytes = json }
         if let event = page.event, let key = records?.deletedKey(page.bytes, event: event) {
             var gone = Page(items: [Item(key: key)])
