@@ -42,12 +42,22 @@ struct RecognitionTests {
         #expect(Set(found.items.map(\.key)).count == count)
     }
 
+    @Test(
+        "an id of its own keys a row, not the name beside it", arguments: ["vm", "uuid", "deviceId", "node_id", "paid"])
+    func idBesideName(name: String) throws {
+        let rows = #"[{"name":"a","\#(name)":"v1","power":"on"},{"name":"b","\#(name)":"v2","power":"on"}]"#
+        let found = try #require(Self.read(Array(rows.utf8)))
+        #expect(found.line.hasPrefix("json key=\(name == "paid" ? "name" : name) "), "\(found.line)")
+    }
+
     @Test("JSON behind a prefix, in a call and on lines is recognised as JSON")
     func wrapped() throws {
         for name in ["12-prefix", "13-jsonp", "14-ndjson"] {
             let found = try #require(Self.read(try Fixture.bytes("pages/\(name).json")))
             #expect(found.line.hasPrefix("json key=id title=name state=status"))
-            #expect(found.line.contains("jsonp=true") == (name == "13-jsonp") && found.items.map(\.key) == ["1", "2"], "\(found.line)")
+            #expect(
+                found.line.contains("jsonp=true") == (name == "13-jsonp") && found.items.map(\.key) == ["1", "2"],
+                "\(found.line)")
         }
     }
 
