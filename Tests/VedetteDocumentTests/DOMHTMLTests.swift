@@ -86,6 +86,9 @@ struct DOMHTMLTests {
         #expect(try htmlTree("<html><body><p>x", mustEnd: false).ask("//p") == ["x"])
         #expect(try htmlTree("<p>x<a href='", mustEnd: false).ask("//p") == ["x"])
         #expect(try htmlTree("<!doctype html><p>x").ask("//p") == ["x"])
+        let open = try DOMReader().html(Array("<html><p>x".utf8), needsEndTag: false)
+        #expect(try open.ask("//p") == ["x"] && !open.hasEndTag && htmlTree("<html><p>x</html>").hasEndTag)
+        #expect(failure { _ = try DOMReader().html(Array("<html><p>x<a".utf8), needsEndTag: false) } == .truncated)
         #expect(try htmlTree("<html><p>x</HTML ><p>y<!-- z").ask("//p") == ["x", "y"])
     }
 

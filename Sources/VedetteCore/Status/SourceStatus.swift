@@ -89,6 +89,7 @@ public struct SourceStatus: Sendable {
         if let unannounced = record?.snapshot?.unannounced, unannounced.at.advanced(by: SourceStatus.recent) > now {
             remarks.append("\(unannounced.count) older than the window, not announced; last '\(unannounced.last)'")
         }
+        if let warning = record?.snapshot?.warning { remarks.append(warning) }
         return remarks
     }
 }

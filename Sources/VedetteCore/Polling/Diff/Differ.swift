@@ -111,6 +111,7 @@ public struct Differ: Sendable {
             identity: source.identity, fingerprints: source.kind.fingerprints, goodAt: now)
         (head.validators, head.digest, head.asked) = (new.validators, new.digest, new.asked)
         (head.count, head.isWhole) = (new.items.count, new.mode == .list)
+        (head.hasEndTag, head.warning) = (new.hasEndTag, new.warning)
         for item in new.items {
             if let state = item.state { head.states[state, default: 0] += 1 }
             guard let time = item.time else { continue }
