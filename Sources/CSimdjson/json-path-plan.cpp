@@ -31,6 +31,10 @@ void Plan::end_cell() {
     for (Node *node : trail) { node->below.push_back(static_cast<int>(slot)); }
 }
 
+void Plan::forget_lists() {
+    for (auto &node : nodes) { node.is_list = false; }
+}
+
 void Plan::add_member_name() { member_names.push_back(columns++); }
 
 }  // namespace json_path

@@ -25,6 +25,8 @@ struct Node {
     std::vector<int> below;
     bool items = false;
     bool items_below = false;
+    /// The document that is being read has an array here.
+    bool is_list = false;
     size_t hint = 0;
     /// Bit n: a child's name is n bytes long, or n + 64, n + 128…
     uint64_t lengths = 0;
@@ -77,6 +79,7 @@ class Plan {
     void end_items(bool of_members);
     void end_cell();
     void add_member_name();
+    void forget_lists();
 };
 
 }  // namespace json_path

@@ -65,6 +65,9 @@ struct cj_reader {
     std::vector<cj_cell> document_cells;
     std::vector<cj_cell> row_cells;
     size_t rows = 0;
+    bool single = false;
+    /// By column: a row has an array where its path asks for a name.
+    std::vector<bool> in_list;
     int items_state = CJ_ITEMS_MISSING;
 
     /// Only during a read.
@@ -100,6 +103,7 @@ struct cj_reader {
             for (int slot : place.document->below) { document_cells[slot] = cj_cell{}; }
             if (place.document->items_below) {
                 rows = 0;
+                single = false;
                 row_cells.clear();
                 items_state = CJ_ITEMS_MISSING;
             }
@@ -203,6 +207,7 @@ struct cj_reader {
 
     int array(ondemand::array &array, const Place &place, uint32_t depth, bool items) {
         int64_t index = 0;
+        if (place.row && place.row != plan.row) { note_names_in(place.row); }
         for (auto result : array) {
             ondemand::value value;
             if (std::move(result).get(value)) { return CJ_SYNTAX; }
@@ -219,6 +224,16 @@ struct cj_reader {
         // An empty array is an empty map: PHP writes one so.
         if (place.document && place.document->items && plan.of_members && index > 0) { items_state = CJ_ITEMS_ARRAY; }
         return CJ_OK;
+    }
+
+    /// Marks the columns whose path asks for a name where an array is.
+    void note_names_in(Node *list) {
+        if (list->is_list) { return; }
+        list->is_list = true;
+        for (auto &child : list->children) {
+            if (child.index >= 0) { continue; }
+            for (int slot : child.node->below) { in_list[slot] = true; }
+        }
     }
 
     int begin_row() {
@@ -243,9 +258,16 @@ struct cj_reader {
         int rc;
         if (type == ondemand::json_type::object) {
             if (items) { items_state = plan.of_members ? CJ_OK : CJ_ITEMS_OBJECT; }
+            Place members = place;
+            if (items && !plan.of_members) {
+                if (int full = begin_row()) { return full; }
+                single = true;
+                members.row = plan.row;
+                members.row_base = row_cells.size() - plan.columns;
+            }
             ondemand::object inner;
             if (value.get_object().get(inner)) { return CJ_SYNTAX; }
-            rc = object(inner, place, depth + 1, items && plan.of_members);
+            rc = object(inner, members, depth + 1, items && plan.of_members);
         } else {
             if (items) { items_state = CJ_OK; }
             ondemand::array inner;
@@ -271,9 +293,12 @@ struct cj_reader {
         unescaped.reset();
         unescaped_end = nullptr;
         rows = 0;
+        single = false;
         row_cells.clear();
         items_state = CJ_ITEMS_MISSING;
         document_cells.assign(plan.document_cells, cj_cell{});
+        in_list.assign(plan.columns, false);
+        plan.forget_lists();
     }
 
     int read(const uint8_t *bytes, size_t length) {
@@ -307,6 +332,7 @@ struct cj_reader {
                 items_state = CJ_OK;
                 if (!plan.of_members) {
                     if (int full = begin_row()) { return full; }
+                    single = true;
                     place.row = plan.row;
                 }
             }
@@ -351,6 +377,8 @@ int cj_read(cj_reader *reader, const uint8_t *body, size_t length) {
 }
 
 size_t cj_row_count(const cj_reader *reader) { return reader->rows; }
+int cj_is_single(const cj_reader *reader) { return reader->single ? 1 : 0; }
+int cj_is_in_list(const cj_reader *reader, size_t column) { return reader->in_list[column] ? 1 : 0; }
 const cj_cell *cj_rows(const cj_reader *reader) { return reader->row_cells.data(); }
 const cj_cell *cj_document(const cj_reader *reader) { return reader->document_cells.data(); }
 const uint8_t *cj_unescaped(const cj_reader *reader) { return reader->unescaped.get(); }

@@ -5,30 +5,64 @@ import VedetteCore
 
 @Suite("Numbers as people write them")
 struct WrittenNumberTests {
+    /// Fifty spellings, of shops above all, and what each is as programs write it.
+    private static let spellings: [(String, String)] = [
+        ("1299", "1299"), ("1.299", "1.299"), ("-5", "-5"), ("2e3", "2e3"), ("+3", "+3"),
+        ("12 %", "12"), ("3.4 GB", "3.4"), ("100ms", "100"), ("1,50", "1.50"), ("0,5", "0.5"),
+        ("1,299", "1299"), ("12,345,678", "12345678"), ("1'000", "1000"), ("1 234,567", "1234.567"),
+        ("−7,5 °C", "-7.5"), ("Temp: -5 °C", "-5"), ("A-5", "5"), ("Widget - 899", "899"), ("1234,567", "1234.567"),
+        ("$1,299.00", "1299.00"), ("Price: $899.00", "899.00"), ("$899.00*", "899.00"), ("from £899", "899"),
+        ("US$ 1,299", "1299"), ("-$5.00", "-5.00"), ("$-5.00", "-5.00"), ("£0.99 / month", "0.99"),
+        ("(¥12,800)", "12800"),
+        ("899,00 €", "899.00"), ("899,00 € inkl. MwSt.", "899.00"), ("1.299 €", "1299"), ("ab 1.299,00 EUR", "1299.00"),
+        ("EUR 1.234.567,89", "1234567.89"), ("1\u{202F}299,90 €", "1299.90"), ("1 234,5 kr", "1234.5"),
+        ("kr 1.299", "1299"), ("1.299,00 kr.", "1299.00"), ("899,- €", "899"), ("€ 899,-", "899"), ("899,–", "899"),
+        ("1.299,-", "1299"), ("CHF 899.-", "899"), ("Fr. 1’299.–", "1299"), ("1299€90", "1299.90"),
+        ("0.799 €/l", "0.799"), ("0,799 €", "0.799"), ("1,799 €", "1799"), ("R$ 1.299,90", "1299.90"),
+        ("₹1,23,456.00", "123456.00"), ("12.999 Kč", "12999"),
+    ]
+
     /// A value and a bound just below it: it must be above the one and below the other.
-    @Test(
-        "a number with a currency, a unit and separators matches above and below",
-        arguments: [
-            ("$1,299.00", 1299.0), ("899,00 €", 899), ("12 %", 12), ("3.4 GB", 3.4), ("-5", -5),
-            ("EUR 1.234.567,89", 1_234_567.89),
-            ("1 234,5 kr", 1234.5), ("1'000", 1000), ("−7,5 °C", -7.5), ("1,299", 1299), ("1.299", 1.299), ("0,5", 0.5),
-            ("+3", 3),
-            ("1,50", 1.5), ("12,345,678", 12_345_678), ("1\u{202F}000 €", 1000), ("2e3", 2000), ("100ms", 100),
-        ])
-    func read(text: String, number: Double) throws {
+    @Test("a number in words, with a currency, a unit and separators, is that number", arguments: spellings)
+    func read(text: String, plain: String) throws {
+        #expect(WrittenNumber(text)?.plain == plain)
+        let number = try #require(Double(plain))
         #expect(try ValueMatcher.above(number - 0.001).matches(.text(text)))
         #expect(try ValueMatcher.below(number + 0.001).matches(.text(text)))
         #expect(try !ValueMatcher.above(number + 0.001).matches(.text(text)))
     }
 
     @Test(
-        "a text that is no single number matches neither",
+        "a text with no number or several matches neither above nor below",
         arguments: [
             "", "abc", "1-2", "12:30", "1.2.3", "3 of 5", "1,2,3", "12 30", "$", "v2 beta 3", "1,23,456", "2026-11-21",
+            "899 € statt 999 €", "inkl. 19 % MwSt. 899,00 €", "nan", "inf", "25.11.2026", "1234,567,890", "1.299,000.5",
         ])
     func unread(text: String) throws {
+        #expect(WrittenNumber(text) == nil)
         #expect(try !ValueMatcher.above(-1e300).matches(.text(text)))
         #expect(try !ValueMatcher.below(1e300).matches(.text(text)))
+    }
+
+    @Test("a known decimal sign decides; a text that it does not fit has no number")
+    func decimal() {
+        for (text, decimal, plain) in [
+            ("1.799 €/l", ".", "1.799"), ("1,799 €/l", ",", "1.799"), ("1.299", ",", "1299"),
+            ("$1,299.00", ".", "1299.00"),
+            ("1.299,00 €", ".", nil), ("1.5", ",", nil), ("1,299,5", ",", nil),
+        ] as [(String, Character, String?)] {
+            #expect(WrittenNumber(text, decimal: decimal)?.plain == plain, "\(text)")
+        }
+    }
+
+    @Test("a price whose only sign stands before three digits is ambiguous, unless nobody would read another one")
+    func ambiguity() {
+        for text in ["1.299 €", "1,799 €/l", "kr 1.299", "$3.459"] {
+            #expect(WrittenNumber(text)?.isAmbiguous == true, "\(text)")
+        }
+        for text in ["1.299", "$1,299", "1.299,-", "0,799 €", "1.299.000 €", "12,99 €", "1.2999 €"] {
+            #expect(WrittenNumber(text)?.isAmbiguous == false, "\(text)")
+        }
     }
 
     @Test("by measures a price with its currency")

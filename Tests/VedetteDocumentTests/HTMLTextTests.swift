@@ -22,6 +22,28 @@ struct HTMLTextTests {
         #expect(HTMLText.plain(html) == text)
     }
 
+    @Test(
+        "what a browser does not show is no text",
+        arguments: [
+            ("a <span hidden>b</span> c", "a c"), ("a<i style='display : none'>b<i>c</i></i>d", "ad"),
+            ("a <b style=\"color:red;DISPLAY:NONE !important\">b</b> c", "a c"),
+            ("a <div style=visibility:hidden>b</div>c", "a c"), ("<noscript>no</noscript>a", "a"),
+            ("a<template><p>b</p></template>c", "a c"), ("<textarea>b</textarea>a", "a"),
+            ("<span hidden><span>b</span> c</span>d", "d"), ("<img hidden>a", "a"), ("<br style=display:none>a", "a"),
+            ("a <span hidden>b", "a b"), ("<span data-hidden=x>a</span>", "a"), ("<span class='hidden'>a</span>", "a"),
+            ("<span style='overflow:hidden'>a</span>", "a"), ("<span hidden/>a", "a"), ("<p title=hidden>a</p>", "a"),
+            ("<p style=\"x:url('display:none')\">a</p>", "a"),
+        ])
+    func hidden(html: String, text: String) {
+        #expect(HTMLText.plain(html) == text)
+    }
+
+    @Test("hidden elements that are never closed cost no more than others")
+    func hiddenCost() {
+        let html = String(repeating: "<div hidden>", count: 200_000) + "end"
+        #expect(HTMLText.plain(html) == "end")
+    }
+
     @Test("a text that is too long is cut between characters")
     func limit() {
         #expect(HTMLText.plain("ééééé", limit: 8) == "éé…")

@@ -29,6 +29,18 @@ struct HeadTests {
         #expect(read(["HTTP/1.1 200 OK"] + lines).1?.failure == .protocol)
     }
 
+    @Test("a body in HTTP/1 without length and chunks ends with the connection")
+    func end() {
+        for (lines, isEnd) in [
+            (["HTTP/1.1 200 OK"], true), (["HTTP/1.0 200 OK", "Content-Type: text/html"], true),
+            (["HTTP/2 200"], false),
+            (["HTTP/1.1 200 OK", "Content-Length: 5"], false),
+            (["HTTP/1.1 200 OK", "Transfer-Encoding: chunked"], false),
+        ] {
+            #expect(read(lines).0.endsWithConnection == isEnd, "\(lines)")
+        }
+    }
+
     @Test("the same length twice is one length")
     func sameLength() {
         #expect(read(["HTTP/1.1 200 OK", "Content-Length: 5", "Content-Length: 5"]).0.length == 5)

@@ -120,7 +120,7 @@ struct HTMLResourceTests {
     @Test(
         "a cut page is a failure unless its end is optional; a body that is not HTML is always one",
         arguments: [
-            ("<html><body><p>x", Failure.truncated), ("", .empty), ("{\"a\":1}", .wrongType),
+            ("<html><body><p>x<a", Failure.truncated), ("", .empty), ("{\"a\":1}", .wrongType),
             ("plain words", .wrongType),
             ("<?xml version='1.0'?><feed/>", .wrongType),
         ])

@@ -46,6 +46,7 @@ struct RecognisedSystemsTests {
     private static func fault(_ proposal: Proposal, _ items: [Item], _ row: Row) -> String? {
         func value(_ name: String) -> String? {
             switch proposal.options.first(where: { $0.name == name })?.value {
+            case .flag(let flag): "\(flag)"
             case .text(let text), .body(let text): text
             case .list(let texts): texts.joined(separator: " ")
             case .map, nil: nil

@@ -12,6 +12,7 @@ struct RecognitionTests {
         let options = proposal.options.map { option in
             switch option.value {
             case .text(let text), .body(let text): "\(option.name)=\(text)"
+            case .flag(let flag): "\(option.name)=\(flag)"
             case .list(let texts): "\(option.name)=[\(texts.joined(separator: " "))]"
             case .map(let pairs): "\(option.name)={\(pairs.map { "\($0.name):\($0.value)" }.joined(separator: " "))}"
             }
@@ -39,6 +40,25 @@ struct RecognitionTests {
         #expect(found.line == expected)
         #expect(found.items.count == count)
         #expect(Set(found.items.map(\.key)).count == count)
+    }
+
+    @Test(
+        "an id of its own keys a row, not the name beside it", arguments: ["vm", "uuid", "deviceId", "node_id", "paid"])
+    func idBesideName(name: String) throws {
+        let rows = #"[{"name":"a","\#(name)":"v1","power":"on"},{"name":"b","\#(name)":"v2","power":"on"}]"#
+        let found = try #require(Self.read(Array(rows.utf8)))
+        #expect(found.line.hasPrefix("json key=\(name == "paid" ? "name" : name) "), "\(found.line)")
+    }
+
+    @Test("JSON behind a prefix, in a call and on lines is recognised as JSON")
+    func wrapped() throws {
+        for name in ["12-prefix", "13-jsonp", "14-ndjson"] {
+            let found = try #require(Self.read(try Fixture.bytes("pages/\(name).json")))
+            #expect(found.line.hasPrefix("json key=id title=name state=status"))
+            #expect(
+                found.line.contains("jsonp=true") == (name == "13-jsonp") && found.items.map(\.key) == ["1", "2"],
+                "\(found.line)")
+        }
     }
 
     @Test("only some of thousands of different elements are tried as rows")

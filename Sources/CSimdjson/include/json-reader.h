@@ -82,6 +82,10 @@ void cj_end_cell(cj_reader *reader);
 int cj_read(cj_reader *reader, const uint8_t *body, size_t length);
 
 size_t cj_row_count(const cj_reader *reader);
+/// 1 when the one row is an object that is no element of an array.
+int cj_is_single(const cj_reader *reader);
+/// 1 when a row has an array where the path of its column asks for a name.
+int cj_is_in_list(const cj_reader *reader, size_t column);
 /// Row after row, each with as many cells as there are row paths; NULL when there are none.
 const cj_cell *_Nullable cj_rows(const cj_reader *reader);
 const cj_cell *_Nullable cj_document(const cj_reader *reader);

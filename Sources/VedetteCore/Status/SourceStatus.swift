@@ -95,6 +95,7 @@ public struct SourceStatus: Sendable {
             let others = shared.digests.count > 1 ? " and \(counted(shared.digests.count - 1, "other value"))" : ""
             remarks.append("several entries have '\(last)'\(others) in common, so what else they have keys them")
         }
+        if let warning = record?.snapshot?.warning { remarks.append(warning) }
         return remarks
     }
 }

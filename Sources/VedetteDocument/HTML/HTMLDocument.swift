@@ -9,8 +9,10 @@
 struct HTMLDocument {
     private(set) var bytes: [UInt8]
     private(set) var warnings: [DocumentWarning]
+    /// Whether the page has the end tag `</html>`.
+    let hasEndTag: Bool
 
-    init(_ body: [UInt8], charset: String?, mustEnd: Bool, limits: DOMLimits) throws(DocumentError) {
+    init(_ body: [UInt8], charset: String?, mustEnd: Bool, needsEndTag: Bool, limits: DOMLimits) throws(DocumentError) {
         let text = try XMLText.decode(body, charset: CharacterEncoding.nameInHTML(body, charset: charset))
         if text.bytes.count > limits.bytes {
             throw DocumentError(.tooLarge, "the HTML document is larger than the limit")
@@ -21,11 +23,14 @@ struct HTMLDocument {
         if scanner.hasTooManyAttributes {
             throw DocumentError(.tooLarge, "an HTML element has more attributes than the limit")
         }
-        if mustEnd, let cut = scanner.cut { throw DocumentError(.truncated, cut, offset: text.bytes.count) }
+        if mustEnd, let cut = scanner.cut(needsEndTag: needsEndTag) {
+            throw DocumentError(.truncated, cut, offset: text.bytes.count)
+        }
         if scanner.startTags == 0 {
             throw DocumentError(.wrongType, "HTML was expected, but the response has no element (plain text?)")
         }
         bytes = scanner.out
+        hasEndTag = scanner.closesHTML
         warnings = text.warnings + (scanner.hadControls ? [.controlCharacters] : [])
     }
 

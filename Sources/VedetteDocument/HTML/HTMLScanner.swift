@@ -11,7 +11,7 @@ struct HTMLScanner {
     private(set) var startTags = 0
     private var endTags = 0
     private var opensHTML = false
-    private var closesHTML = false
+    private(set) var closesHTML = false
     private var endsInside: String?
 
     init(_ bytes: [UInt8], from start: Int, attributes: Int) {
@@ -20,12 +20,13 @@ struct HTMLScanner {
     }
 
     /// Why the page looks cut off; nil when it ends as it should or shows no sign of a cut.
-    var cut: String? {
+    /// - Parameter needsEndTag: a page that opens `<html>` must close it.
+    func cut(needsEndTag: Bool) -> String? {
         if closesHTML { return nil }
         if let endsInside { return "the HTML document is cut off: it ends inside of \(endsInside)" }
-        guard opensHTML else { return nil }
-        return
-            "the HTML document opens <html> and ends without </html>: it is cut off, or its author leaves the tag out"
+        guard opensHTML, needsEndTag else { return nil }
+        return "the HTML document opens <html> and ends without </html>: it is cut off, or its author leaves the tag "
+            + "out, which 'end: optional' accepts"
     }
 
     mutating func run() {

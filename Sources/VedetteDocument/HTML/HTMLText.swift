@@ -2,8 +2,8 @@
 
 /// Turns HTML into one line of plain text, for titles of `type="html"`, summaries and messages.
 public enum HTMLText {
-    /// Strips tags, comments, scripts and styles, decodes entities and joins white space. Block elements separate words,
-    /// inline elements do not. Reads any text without failing, in linear time.
+    /// Strips tags, comments and what a browser does not show, decodes entities and joins white space. Block elements separate
+    /// words, inline elements do not. Reads any text without failing, in linear time.
     ///
     /// - Parameters:
     ///   - limit: bytes of the result, at most; a longer text is cut between characters and ends in `…`.
@@ -57,6 +57,8 @@ public enum HTMLText {
         private var count = 0
         private var spaceIsDue = false
         private let limit: Int
+        /// Hidden elements whose end was not found.
+        var unclosed = 0
 
         static func make(
             from source: UnsafeBufferPointer<UInt8>, limit: Int, _ fill: (inout Out) -> Void
@@ -222,11 +224,21 @@ public enum HTMLText {
         if !isInline(name) { out.space() }
         let end = endOfTag(bytes, at + 1)
         if isEnd { return end }
-        return switch name {
-        case HTMLText.script: endOfTag(bytes, after("</script", bytes, end))
-        case HTMLText.style: endOfTag(bytes, after("</style", bytes, end))
-        default: end
+        switch name {
+        case HTMLText.script: return endOfTag(bytes, after("</script", bytes, end))
+        case HTMLText.style: return endOfTag(bytes, after("</style", bytes, end))
+        case HTMLText.template, HTMLText.noscript, HTMLText.textarea: break
+        default:
+            // Without attributes the name is followed by the `>`.
+            guard end > stop + 1, HTMLVisibility.hides(UnsafeBufferPointer(rebasing: bytes[start..<end])) else {
+                return end
+            }
         }
+        let element = bytes[start..<stop].map(\.lowercased)
+        guard out.unclosed < HTMLText.mostUnclosed, !HTMLNames.isVoid(element[...]) else { return end }
+        if let close = HTMLVisibility.end(of: element, bytes, from: end) { return close }
+        out.unclosed += 1
+        return end
     }
 
     /// Whether a tag without attributes is a word in a sentence: a start tag that no end tag follows, or an end tag without a
@@ -249,6 +261,10 @@ public enum HTMLText {
     /// Elements whose start tag needs no end tag.
     private static let unclosed: Set<String> = ["br", "hr", "li", "p", "wbr"]
 
+    /// Searches for the ends of hidden elements that may fail, each of which goes through the rest of the text. An element that
+    /// is never closed is text.
+    private static let mostUnclosed = 16
+
     /// Packs a name of up to eight bytes into one word, which compares without a string; zero for a longer name.
     private static func packed(_ name: UnsafeBufferPointer<UInt8>, isLowered: Bool = false) -> UInt64 {
         guard name.count <= 8 else { return 0 }
@@ -264,6 +280,9 @@ public enum HTMLText {
     private static var quot: UInt64 { 0x7175_6F74 }
     private static var script: UInt64 { 0x7363_7269_7074 }
     private static var style: UInt64 { 0x73_7479_6C65 }
+    private static var template: UInt64 { 0x7465_6D70_6C61_7465 }
+    private static var noscript: UInt64 { 0x6E6F_7363_7269_7074 }
+    private static var textarea: UInt64 { 0x7465_7874_6172_6561 }
 
     private static func isInline(_ name: UInt64) -> Bool {
         switch name {

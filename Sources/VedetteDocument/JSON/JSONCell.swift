@@ -43,6 +43,9 @@ public struct JSONRow: ~Copyable {
     /// The number of rows of the document.
     public let rows: Int
     public let count: Int
+    /// Whether the row is an object that is no element of an array: the root, or what `items` leads to.
+    public let isSingle: Bool
+    let elementPaths: [JSONPath?]
 
     public func kind(_ column: Int) -> JSONKind { JSONKind(cell(column)) }
 
@@ -87,6 +90,15 @@ public struct JSONRow: ~Copyable {
         }
     }
 
+    /// The texts that a path with a `*` finds, those of nested values as JSON: of an array one for each element that has it, of an
+    /// object its own, none where it leads to neither. Nil for a column without `*`.
+    ///
+    /// - Parameter nested: what is made of the JSON text of a nested value.
+    public func elements(_ column: Int, nested: (String) -> String) -> [String]? {
+        guard let path = elementPaths[column] else { return nil }
+        return JSONCell.raw(decoded(column)).elements(at: path, nested: nested)
+    }
+
     private func cell(_ column: Int) -> cj_cell {
         precondition(column >= 0 && column < count, "a column outside the reader's columns")
         return cells.map { $0[column] } ?? cj_cell()
@@ -94,27 +106,41 @@ public struct JSONRow: ~Copyable {
 }
 
 extension JSONCell {
-    /// The elements of an array: the texts of strings, numbers and booleans, and the JSON text of nested values; null elements
-    /// are left out. A cell that is not an array is its own only element, or none.
-    public var elements: [String] { elements { _ in true } }
+    /// The elements of an array, nested values as they are written.
+    public var elements: [String] { elements { $0 } }
+
+    /// Returns the elements of an array: the texts of strings, numbers and booleans, and the JSON text of nested values; null
+    /// elements are left out. A cell that is not an array is its own only element, or none.
+    ///
+    /// - Parameter nested: what is made of the JSON text of a nested value.
+    public func elements(nested: (String) -> String) -> [String] {
+        guard case .raw(let json) = self, json.utf8.first == UInt8(ascii: "[") else { return text.map { [$0] } ?? [] }
+        return elements(at: .root, nested: nested)
+    }
 
     /// The texts among the elements of an array; a text that is no array is its own only element.
     public var texts: [String] {
-        if case .raw = self { elements { $0 == .string } } else { string.map { [$0] } ?? [] }
+        guard case .raw(let json) = self else { return string.map { [$0] } ?? [] }
+        guard json.utf8.first == UInt8(ascii: "[") else { return [] }
+        return elements(at: .root, where: { $0 == .string }) { $0 }
     }
 
-    private func elements(_ isWanted: (JSONKind) -> Bool) -> [String] {
-        guard case .raw(let json) = self, json.utf8.first == UInt8(ascii: "[") else { return text.map { [$0] } ?? [] }
+    /// The values at a path in each element of an array, or in an object.
+    fileprivate func elements(
+        at path: JSONPath, where isWanted: (JSONKind) -> Bool = { _ in true }, nested: (String) -> String
+    ) -> [String] {
+        guard case .raw(let json) = self else { return [] }
         var body = Array(json.utf8)
         var elements: [String] = []
         var limits = JSONLimits()
         limits.depth = 1000
         limits.rows = .max
         limits.stringBytes = .max
-        let reader = JSONReader(columns: [.root], limits: limits)
+        let reader = JSONReader(columns: [path], limits: limits)
         // The text was cut from a document that was valid as a whole, and within its limits: it cannot fail.
         _ = try? reader.read(&body) { row in
-            if isWanted(row.kind(0)), let text = row.string(0) { elements.append(text) }
+            guard isWanted(row.kind(0)), let text = row.string(0) else { return }
+            elements.append([.array, .object].contains(row.kind(0)) ? nested(text) : text)
         }
         return elements
     }

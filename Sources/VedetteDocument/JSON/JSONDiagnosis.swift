@@ -29,7 +29,12 @@ struct JSONDiagnosis {
             let isWord = words.contains(body[start...].filter { !$0.isSpace })
             throw isWord
                 ? DocumentError(.wrongShape, "the JSON is a single value, not an array or an object", offset: start)
-                : DocumentError(.syntax, "the response is not JSON", offset: start)
+                : DocumentError(
+                    .syntax,
+                    JSONWrapping.inCall(body) == nil
+                        ? "the response is not JSON"
+                        : "the response is a call with JSON (JSONP); 'jsonp: true' reads it",
+                    offset: start)
         }
     }
 

@@ -12,6 +12,9 @@ public final class JSONReader {
     private let nullIsEmpty: Bool
     private let columns: Int
     private let documentColumns: Int
+    private let objectIsRow: Bool
+    /// For each column the path inside the elements of an array; nil for a value itself.
+    private let elementPaths: [JSONPath?]
 
     /// The values of a whole document beside its rows.
     public struct Summary: Sendable {
@@ -19,6 +22,8 @@ public final class JSONReader {
         /// One cell for each of the reader's `document` paths.
         public let document: [JSONCell]
         public let warnings: [DocumentWarning]
+        /// Columns whose path asks a name of an array, so that they are absent.
+        public let columnsInLists: [Int]
     }
 
     /// - Parameters:
@@ -26,10 +31,12 @@ public final class JSONReader {
     ///   - itemsAreMembers: `items` is an object whose members are rows.
     ///   - columns: paths inside a row. `memberName` is the name of the member that the row is.
     ///   - document: paths from the root, for a status or the next page beside the rows.
-    ///   - nullIsEmpty: an items path that leads to null is an empty array, as programs in Go write one.
+    ///   - nullIsEmpty: an items path that leads to null is an empty array, as programs in Go write one, and so is one whose
+    ///     last name alone is absent, as programs that turn XML into JSON write one.
+    ///   - objectIsRow: an object that the items path leads to is the one row.
     public init(
         items: JSONPath? = nil, itemsAreMembers: Bool = false, columns: [JSONPath], document: [JSONPath] = [],
-        nullIsEmpty: Bool = false, limits: JSONLimits = JSONLimits()
+        nullIsEmpty: Bool = false, objectIsRow: Bool = false, limits: JSONLimits = JSONLimits()
     ) {
         let bounds = cj_limits(
             depth: UInt32(clamping: limits.depth), rows: UInt32(clamping: limits.rows),
@@ -39,7 +46,9 @@ public final class JSONReader {
         self.items = items
         self.itemsAreMembers = itemsAreMembers
         self.nullIsEmpty = nullIsEmpty
+        self.objectIsRow = objectIsRow
         self.columns = columns.count
+        elementPaths = columns.map { $0.elementSteps.map { JSONPath(steps: $0) } }
         documentColumns = document.count
         add(items ?? .root, inRow: false)
         cj_end_items(reader, itemsAreMembers ? 1 : 0)
@@ -51,7 +60,8 @@ public final class JSONReader {
                 cj_end_cell(reader)
             }
         }
-        for path in document {
+        let parent = JSONPath(steps: items?.steps.dropLast() ?? [])
+        for path in document + [parent] {
             add(path, inRow: false)
             cj_end_cell(reader)
         }
@@ -77,7 +87,8 @@ public final class JSONReader {
     /// is never called.
     ///
     /// The body grows by 64 bytes while it is read (no copy when it has that capacity), and is replaced by its corrected form
-    /// when it contained bad UTF-8 or half a surrogate pair.
+    /// when it contained bad UTF-8 or half a surrogate pair, had a prefix against inclusion as a script, or was lines of objects,
+    /// which are read as an array.
     ///
     /// - Parameter check: receives the document cells first, even those of a document without items: a body may itself give the
     ///   reason.
@@ -88,34 +99,43 @@ public final class JSONReader {
         let (status, warnings) = try load(&body)
         let rows = cj_row_count(reader)
         let document = try body.withUnsafeBufferPointer { bytes in
-            let document = documentCells(bytes)
+            let (document, parent) = documentCells(bytes)
             try check(document)
-            if let problem = shapeProblem(status) { throw problem }
+            if let problem = shapeProblem(status, parent) { throw problem }
             for index in 0..<rows {
                 let cells = JSONRow(
                     cells: cj_rows(reader).map { $0 + index * columns }, body: bytes, unescaped: cj_unescaped(reader),
-                    index: index, rows: rows, count: columns)
+                    index: index, rows: rows, count: columns, isSingle: cj_is_single(reader) == 1,
+                    elementPaths: elementPaths)
                 try row(cells)
             }
             return document
         }
-        return Summary(rows: rows, document: document, warnings: warnings)
+        return Summary(
+            rows: rows, document: document, warnings: warnings,
+            columnsInLists: (0..<columns).filter { cj_is_in_list(reader, $0) == 1 })
     }
 
-    private func documentCells(_ body: UnsafeBufferPointer<UInt8>) -> [JSONCell] {
+    /// The values beside the rows, and what the object is in which the items are a member.
+    private func documentCells(_ body: UnsafeBufferPointer<UInt8>) -> (cells: [JSONCell], parent: JSONKind) {
         let row = JSONRow(
             cells: cj_document(reader), body: body, unescaped: cj_unescaped(reader), index: 0, rows: 0,
-            count: documentColumns)
+            count: documentColumns + 1, isSingle: false, elementPaths: [])
         var cells: [JSONCell] = []
         for column in 0..<documentColumns { cells.append(row[column]) }
-        return cells
+        return (cells, row.kind(documentColumns))
     }
 
     /// Returns the status of a complete walk: `CJ_OK`, or what is wrong with the items.
     private func load(_ body: inout [UInt8]) throws(DocumentError) -> (status: Int, warnings: [DocumentWarning]) {
         if body.starts(with: [0xEF, 0xBB, 0xBF]) { body.removeFirst(3) }
+        if let json = JSONWrapping.withoutPrefix(body) { body = Array(json) }
         try JSONDiagnosis.checkStart(body)
-        let status = parse(&body)
+        var status = parse(&body)
+        if walkProblem(status, body)?.kind == .syntax, let array = JSONWrapping.lines(body) {
+            body = array
+            status = parse(&body)
+        }
         guard let error = walkProblem(status, body) else { return (status, []) }
         guard error.kind == .encoding, let repaired = JSONRepair.repair(body) else { throw error }
         body = repaired.body
@@ -136,14 +156,19 @@ public final class JSONReader {
         return status
     }
 
-    private func shapeProblem(_ status: Int) -> DocumentError? {
+    private func shapeProblem(_ status: Int, _ parent: JSONKind) -> DocumentError? {
         let place = items.map { $0 == .root ? "the root" : "items path '\($0)'" } ?? "the root"
         let container = itemsAreMembers ? "an object" : "an array"
         let what: String
         switch status {
+        // Of a member of the root that is absent nothing shows that the document is the right one.
+        case CJ_ITEMS_MISSING where items.map({ $0.steps.count > 1 }) == true && [.null, .object].contains(parent):
+            if nullIsEmpty { return nil }
+            what = "leads nowhere in the JSON document; 'null_is_empty: true' reads an empty list"
         case CJ_ITEMS_MISSING: what = "leads nowhere in the JSON document"
         case CJ_ITEMS_NULL where nullIsEmpty: return nil
-        case CJ_ITEMS_NULL: what = "leads to null, not to \(container)"
+        case CJ_ITEMS_NULL: what = "leads to null, not to \(container); 'null_is_empty: true' reads an empty list"
+        case CJ_ITEMS_OBJECT where objectIsRow: return nil
         case CJ_ITEMS_OBJECT: what = "leads to an object, not to an array; rows are the elements of an array"
         case CJ_ITEMS_SCALAR: what = "leads to a single value, not to \(container)"
         case CJ_ITEMS_ARRAY: what = "leads to an array, not to an object; rows are the members of an object"

@@ -28,9 +28,13 @@ public struct DOMReader: Sendable {
     ///
     /// - Parameters:
     ///   - charset: the `charset` parameter of Content-Type; a byte order mark beats it, it beats the page's `meta`.
-    ///   - mustEnd: refuses a page that opens `<html>` and never closes it as cut.
-    public func html(_ body: [UInt8], charset: String? = nil, mustEnd: Bool = true) throws(DocumentError) -> DOMTree {
-        let page = try HTMLDocument(body, charset: charset, mustEnd: mustEnd, limits: limits)
+    ///   - mustEnd: refuses a page that ends inside of a tag, a comment or a script as cut.
+    ///   - needsEndTag: of such a page, refuses it also when it opens `<html>` and never closes it.
+    public func html(
+        _ body: [UInt8], charset: String? = nil, mustEnd: Bool = true, needsEndTag: Bool = true
+    ) throws(DocumentError) -> DOMTree {
+        let page = try HTMLDocument(
+            body, charset: charset, mustEnd: mustEnd, needsEndTag: needsEndTag, limits: limits)
         _ = XPathEngine.ready
         let builder = DOMBuilder(limits, isHTML: true)
         guard let parser = htmlNewParserCtxt(), let sax = parser.pointee.sax else {
@@ -50,14 +54,14 @@ public struct DOMReader: Sendable {
             xmlFreeDoc(document)
             throw failure
         }
-        return try tree(document, builder, page.warnings)
+        return try tree(document, builder, page.warnings, hasEndTag: page.hasEndTag)
     }
 
     private func tree(
-        _ document: xmlDocPtr?, _ builder: DOMBuilder, _ warnings: [DocumentWarning]
+        _ document: xmlDocPtr?, _ builder: DOMBuilder, _ warnings: [DocumentWarning], hasEndTag: Bool = true
     ) throws(DocumentError) -> DOMTree {
         guard let document else { throw DocumentError(.syntax, "the document could not be read") }
-        let tree = try DOMTree(document, builder, warnings: warnings, limits: limits)
+        let tree = try DOMTree(document, builder, warnings: warnings, hasEndTag: hasEndTag, limits: limits)
         for path in ignored { try tree.remove(path) }
         return tree
     }

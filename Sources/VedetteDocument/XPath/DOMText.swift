@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CXML2
 
-/// Collects the text of a node with its white space joined; in HTML without scripts, and with a space where a block ends.
+/// Collects the text of a node with its white space joined; in HTML without what a browser does not show, and with a space where
+/// a block ends.
 struct DOMText {
     private(set) var bytes: [UInt8] = []
     private var spaceIsDue = false
@@ -36,8 +37,8 @@ struct DOMText {
 
     private mutating func space() { spaceIsDue = !bytes.isEmpty }
 
-    /// Appends the texts of a node and of all nodes below it, in document order, without recursion. A script is read only when it
-    /// is the node itself.
+    /// Appends the texts of a node and of all nodes below it, in document order, without recursion. A script or a
+    /// hidden element is read only when it is the node itself.
     mutating func append(_ top: xmlNodePtr) {
         var node = top
         while !isFull {
@@ -65,7 +66,8 @@ struct DOMText {
             guard isHTML else { return node.pointee.children }
             let name = DOMText.name(node)
             if !HTMLText.inline.contains(name) { space() }
-            return !isTop && DOMText.unread.contains(name) ? nil : node.pointee.children
+            let isSeen = isTop || !(HTMLVisibility.unseen.contains(name) || DOMText.isHidden(node))
+            return isSeen ? node.pointee.children : nil
         case XML_ATTRIBUTE_NODE, XML_DOCUMENT_NODE, XML_HTML_DOCUMENT_NODE: return node.pointee.children
         default: return nil
         }
@@ -80,5 +82,19 @@ struct DOMText {
 
     static func name(_ node: xmlNodePtr) -> String { node.pointee.name.map { String(cString: $0) } ?? "" }
 
-    private static let unread: Set<String> = ["script", "style", "template"]
+    private static func isHidden(_ node: xmlNodePtr) -> Bool {
+        var attribute = node.pointee.properties
+        while let current = attribute {
+            switch current.pointee.name.map({ String(cString: $0) }) {
+            case "hidden": return true
+            case "style":
+                let style = current.pointee.children?.pointee.content
+                let bytes = UnsafeBufferPointer(start: style, count: Int(xmlStrlen(style)))
+                if HTMLVisibility.hides(style: Array(bytes)[...]) { return true }
+            default: break
+            }
+            attribute = current.pointee.next
+        }
+        return false
+    }
 }

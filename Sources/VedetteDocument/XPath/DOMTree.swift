@@ -5,6 +5,8 @@ import CXML2
 public final class DOMTree {
     /// The errors that were corrected when the document was read, sorted.
     public let warnings: [DocumentWarning]
+    /// Whether a page of HTML has the end tag `</html>`; XML always ends with its root.
+    public let hasEndTag: Bool
     let isHTML: Bool
     private let limits: DOMLimits
     private let document: xmlDocPtr
@@ -14,7 +16,7 @@ public final class DOMTree {
     private var takenBytes = 0
 
     /// Takes ownership of the document.
-    init(_ document: xmlDocPtr, _ builder: DOMBuilder, warnings: [DocumentWarning], limits: DOMLimits)
+    init(_ document: xmlDocPtr, _ builder: DOMBuilder, warnings: [DocumentWarning], hasEndTag: Bool, limits: DOMLimits)
         throws(DocumentError)
     {
         guard let engine = XPathEngine(document, limits, nodes: builder.nodes) else {
@@ -22,7 +24,7 @@ public final class DOMTree {
             throw DocumentError(.tooLarge, "there is not enough memory for the document")
         }
         (self.document, self.engine) = (document, engine)
-        (isHTML, self.limits) = (builder.isHTML, limits)
+        (isHTML, self.limits, self.hasEndTag) = (builder.isHTML, limits, hasEndTag)
         self.warnings = Set(warnings + builder.warnings).sorted()
         // Numbers the elements, so that sorting nodes into document order is cheap.
         xmlXPathOrderDocElems(document)

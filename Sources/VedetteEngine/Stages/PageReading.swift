@@ -8,6 +8,8 @@ struct PageReading: Sendable {
     var step = Paginator.Step.done
     var warnings: [String] = []
     var freshFor: Duration?
+    /// Whether each page of HTML has its end tag.
+    var haveEndTags = true
     /// A response came from the internet: what it names must not lead into our own network.
     var isPublic = false
     var limits: PollLimits
@@ -16,8 +18,14 @@ struct PageReading: Sendable {
     /// Bytes of all pages, decoded.
     var bytes = 0
 
+    /// The first warnings, as `status` shows them; nil for none.
+    var warning: String? {
+        warnings.isEmpty ? nil : String(warnings.prefix(3).joined(separator: "; ").prefix(600))
+    }
+
     mutating func take(_ page: Page) {
         warnings += page.warnings
+        haveEndTags = haveEndTags && page.hasEndTag
         if paginator.pages == 0 { freshFor = [freshFor, page.freshFor].compactMap { $0 }.max() }
         step = paginator.pageRead(page)
     }

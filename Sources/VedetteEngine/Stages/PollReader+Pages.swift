@@ -26,6 +26,7 @@ extension PollReader {
         // In an incomplete list, items on unread pages would count as absent.
         if let gap, source.kind.mode == .list { return .ended(PollResult(.failed(.pageGap, detail: gap.detail))) }
         var observation = reading.paginator.observation
+        (observation.hasEndTag, observation.warning) = (reading.haveEndTags, reading.warning)
         let linked = await readLinks(of: &observation.items, first.template, isPublic: reading.isPublic)
         // Many short rows take more than their bytes tell; what was read fits in the reservation otherwise.
         guard await reserve(body: reading.bytes, items: observation.items.count) else {
@@ -83,10 +84,11 @@ extension PollReader {
         // The poll's reservation holds the body, too: the fetcher's share makes room for another body.
         response.memory = nil
         let isFirst = reading.paginator.pages == 0
-        let body = PageBody(
+        var body = PageBody(
             bytes: response.takeBody(), headers: response.headers, url: response.url,
             number: reading.paginator.pages + 1, receivedAt: clock.now().wall,
             sharedKeys: isFirst ? comparableSnapshot?.sharedKeys ?? SharedKeys() : reading.paginator.sharedKeys)
+        body.needsEndTag = response.endsWithConnection || comparableSnapshot?.hasEndTag == true
         let redactor = source.server.redactor(for: response)
         let page = await PollReader.read(consume body, with: source, transformer, redactor)
         switch page {

@@ -278,6 +278,7 @@ public actor HTTPClient: Fetcher {
             elapsed: .microseconds(raw.microseconds))
         (response.isFromPrivate, response.certificateExpires) = (raw.isFromPrivate, raw.certificateExpires)
         (response.records, response.secretsVersion) = (raw.records, raw.secretsVersion)
+        response.endsWithConnection = raw.endsWithConnection
         guard hasBody else { return response }
         guard raw.memory?.complete() ?? true || raw.isBodyOptional else { throw .memory(hop.origin) }
         response.memory = raw.memory

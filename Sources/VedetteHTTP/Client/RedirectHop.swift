@@ -277,6 +277,8 @@ struct RawResponse: Sendable {
     var certificateExpires: Timestamp?
     /// See `Response.secretsVersion`.
     var secretsVersion: UInt64
+    /// See `Response.endsWithConnection`.
+    var endsWithConnection = false
     /// The share of the body; nil without one.
     var memory: MemoryShare?
     /// The records that arrive in place of a body; nil for a complete body.

@@ -16,6 +16,11 @@ struct ResponseHead {
     private var receivedBytes = 0
     private var lengthText: [UInt8]?
     private var isChunked = false
+    /// HTTP/2 has an end of its own for each body.
+    private var isHTTP1 = false
+
+    /// Whether only the end of the connection ends the body (RFC 9112 §6.3).
+    var endsWithConnection: Bool { isHTTP1 && !isChunked && lengthText == nil }
 
     private static let contradiction: StaticString = "the answer contradicts itself about its length"
 
@@ -55,6 +60,7 @@ struct ResponseHead {
     private mutating func beginBlock(_ line: UnsafeRawBufferPointer) {
         lines.removeAll(keepingCapacity: true)
         (lengthText, isChunked, encoding, setsCookies) = (nil, false, nil, false)
+        isHTTP1 = line.count > 5 && line[5] == 0x31
         let digits = line.drop { $0 != 32 }.dropFirst().prefix(3)
         status = digits.reduce(0) { $0 * 10 + Int($1 & 0x0F) }
     }

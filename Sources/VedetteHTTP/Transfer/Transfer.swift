@@ -365,7 +365,8 @@ final class Transfer {
             isBodyOptional: isBodyOptional, received: count, microseconds: Int64(time),
             isFromPrivate: isFromPrivate,
             certificateExpires: hop?.request.inspectsConnection == true ? CurlCertificateDate.expiry(easy) : nil,
-            secretsVersion: secretsVersion, memory: isKnown ? nil : memory)
+            secretsVersion: secretsVersion, endsWithConnection: head.endsWithConnection,
+            memory: isKnown ? nil : memory)
     }
 
     /// Releases the memory of the last hop.

@@ -25,7 +25,6 @@ struct ItemKey: Sendable {
     /// Returns whether a column of the key has a value.
     func hasValue(_ row: borrowing some ItemRow & ~Copyable) throws(ReadError) -> Bool {
         for column in columns {
-            if row.isNested(column) { return true }
             if try row.text(column) != nil { return true }
         }
         return false
@@ -36,7 +35,7 @@ struct ItemKey: Sendable {
     func text(_ row: borrowing some ItemRow & ~Copyable) throws(ReadError) -> String {
         var parts: [String?] = []
         for column in columns {
-            let part = try row.isNested(column) ? row.canonical(column) : row.text(column)
+            let part = try row.text(column)
             if let part, areAlternatives || columns.count == 1 { return TextLimit.bounded(part) }
             parts.append(part)
         }

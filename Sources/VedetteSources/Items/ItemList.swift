@@ -10,6 +10,8 @@ struct ItemList {
     private var repeated: (count: Int, first: String)?
     /// The first time that could not be read.
     var unreadTime: String?
+    /// The first number that is another one elsewhere: its text, field and reading.
+    private(set) var ambiguousNumber: (text: String, field: String, read: String)?
 
     init(url: WebURL?) { self.url = url }
 
@@ -27,6 +29,11 @@ struct ItemList {
         items.append(item)
     }
 
+    /// Remembers the first number that is another one elsewhere.
+    mutating func note(ambiguous text: String, of field: String, _ number: WrittenNumber) {
+        if ambiguousNumber == nil { ambiguousNumber = (String(text.prefix(60)), field, number.plain) }
+    }
+
     var warnings: [String] {
         var warnings: [String] = []
         if let (count, first) = repeated {
@@ -35,6 +42,10 @@ struct ItemList {
             warnings.append("\(what) left out, first '\(first)'; check 'key'")
         }
         if let unreadTime { warnings.append("failed to read '\(unreadTime)' as a time; check 'time'") }
+        if let (text, field, read) = ambiguousNumber {
+            warnings.append(
+                "'\(text)' of '\(field)' is \(read) as a number; 'number: {decimal: …}' names the decimal sign")
+        }
         return warnings
     }
 }

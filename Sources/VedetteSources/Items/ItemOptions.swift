@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import VedetteCore
+import VedetteDocument
 
 /// The options that the kinds `json`, `xml` and `html` share. Their summaries say "path" for `json` and "XPath" for the others.
 enum ItemOptions {
@@ -28,6 +29,10 @@ enum ItemOptions {
                 "Fields that are stored and shown, never compared: name to \(word.lowercasedWord), or to a template."),
             OptionSpec(
                 "measures", .map(.text), "Numbers that only bounds are compared with: name to \(word.lowercasedWord)."),
+            OptionSpec(
+                "number", .map(.text),
+                "How `fields` and `measures` write numbers: `decimal: \",\"` or `decimal: \".\"`; they become plain numbers."
+            ),
         ]
     }
 
@@ -41,6 +46,34 @@ enum ItemOptions {
                 "error", .oneOrMany(.text),
                 "\(word) or \(words) of the text with which a response reports its own failure."),
         ]
+    }
+
+    static let encoding = OptionSpec(
+        "encoding", .text, "The character encoding, where the server names a wrong one or none.",
+        default: "the server's, else UTF-8")
+
+    /// The character encoding that `encoding` names; nil without the option.
+    static func encoding(_ options: Options) throws(OptionProblem) -> String? {
+        guard let name = options.text("encoding") else { return nil }
+        guard PlainText.isEncoding(name) else {
+            throw OptionProblem(
+                "encoding", detail: "'\(name)' is no character encoding that is known, as windows-1252 or shift_jis is")
+        }
+        return name
+    }
+
+    /// The decimal sign that `number` names; nil without the option.
+    static func decimal(_ options: Options) throws(OptionProblem) -> Character? {
+        for (name, sign) in options.map("number") {
+            guard name == "decimal" else {
+                throw OptionProblem("number", name, detail: "'number' has no '\(name)', only 'decimal'")
+            }
+            guard sign == "," || sign == "." else {
+                throw OptionProblem("number", name, detail: "'decimal' is '.' or ',', not '\(sign)'")
+            }
+            return Character(sign)
+        }
+        return nil
     }
 
     static let mode = OptionSpec(

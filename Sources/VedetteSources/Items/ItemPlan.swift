@@ -7,7 +7,7 @@ import VedetteDocument
 protocol ItemRow: ~Copyable {
     /// The row's place in the page, from 1.
     var number: Int { get }
-    /// The text of a column; nil when it is absent or empty.
+    /// The text of a column, of an array or object in one form for all orders of members; nil when it is absent or empty.
     func text(_ column: Int) throws(ReadError) -> String?
     /// A column as a field, of which several values make a list.
     ///
@@ -15,8 +15,6 @@ protocol ItemRow: ~Copyable {
     func value(_ column: Int, isHTML: Bool) throws(ReadError) -> Value?
     /// True when a column holds an array or object.
     func isNested(_ column: Int) -> Bool
-    /// The canonical form of an array or object: members sorted, no white space. Nil when there is none.
-    func canonical(_ column: Int) -> String?
 }
 
 /// The columns that make an item: its key, title, state, link, time, fields, notes and measures.
@@ -57,6 +55,8 @@ struct ItemPlan: Sendable {
     private let notes: Named
     private let measures: Named
     private let states: [(glob: Glob, name: String)]
+    /// The decimal sign of fields and measures; nil where it is unknown.
+    private let decimal: Character?
 
     private static let reserved: Set<String> = ["key", "title", "state", "url", "link", "time"]
 
@@ -85,6 +85,8 @@ struct ItemPlan: Sendable {
         stateNames = state.isEmpty ? StateNames() : nil
         names = ["fields", "notes", "measures"].flatMap { options.map($0).map(\.name) }
         states = options.map("states").map { (Glob($0.name), $0.value) }
+        let decimal = try ItemOptions.decimal(options)
+        self.decimal = decimal
         let html = options.texts("html")
         titleIsHTML = html.contains("title")
         let known = Set(fields.map(\.name) + notes.map(\.name) + ["title"])
@@ -100,7 +102,9 @@ struct ItemPlan: Sendable {
             "title": digest("title", titles),
             "state": StableHash.of(options.texts("state") + stateNames + defaults.reading),
         ]
-        for (name, text) in options.map("fields") { fingerprints[name] = digest(name, [text]) }
+        for (name, text) in options.map("fields") {
+            fingerprints[name] = digest(name, [text] + (decimal.map { ["decimal \($0)"] } ?? []))
+        }
         self.fingerprints = fingerprints
     }
 
@@ -140,8 +144,8 @@ extension ItemPlan {
         // Built in one initializer call: an item that grows field by field is copied when it is handed on.
         let item = Item(
             key: key, title: try title(row), state: try state(row), url: try address(row, from: list.url),
-            time: try time(row, &list), fields: try values(fields, row), notes: try values(notes, row),
-            measures: try measures(row))
+            time: try time(row, &list), fields: numbers(in: try values(fields, row), &list),
+            notes: try values(notes, row), measures: try measures(row, &list))
         if !hasOwnKey, item.state == nil, item.fields.isEmpty, item.notes.isEmpty, item.measures.isEmpty {
             // Throws, since there is none.
             _ = try self.key.text(row)
@@ -189,12 +193,41 @@ extension ItemPlan {
         return fields
     }
 
-    private func measures(_ row: borrowing some ItemRow & ~Copyable) throws(ReadError) -> Fields {
+    private func measures(_ row: borrowing some ItemRow & ~Copyable, _ list: inout ItemList) throws(ReadError) -> Fields
+    {
         var fields = Fields()
         for (name, source, _) in measures {
-            guard let text = try source.text(row), Double(text)?.isFinite == true else { continue }
-            fields[name] = .text(text)
+            guard let text = try source.text(row), let number = WrittenNumber(text, decimal: decimal) else { continue }
+            if number.isAmbiguous { list.note(ambiguous: text, of: name, number) }
+            fields[name] = .text(number.plain)
         }
         return fields
+    }
+
+    /// Writes each field that has a number as programs write it, where the decimal sign is known.
+    private func numbers(in fields: Fields, _ list: inout ItemList) -> Fields {
+        guard let decimal else {
+            for field in fields {
+                guard case .text(let text) = field.value, ItemPlan.mayBeAmbiguous(text), list.ambiguousNumber == nil,
+                    let number = WrittenNumber(text), number.isAmbiguous
+                else { continue }
+                list.note(ambiguous: text, of: field.name, number)
+            }
+            return fields
+        }
+        func plain(_ text: String) -> String { WrittenNumber(text, decimal: decimal)?.plain ?? text }
+        var numbers = fields
+        for field in fields {
+            switch field.value {
+            case .text(let text): numbers[field.name] = .text(plain(text))
+            case .list(let texts): numbers[field.name] = .list(texts.map(plain))
+            }
+        }
+        return numbers
+    }
+
+    /// Whether a text is a short one with a character that an ambiguous price has and most texts have not.
+    private static func mayBeAmbiguous(_ text: String) -> Bool {
+        text.utf8.count <= 40 && text.utf8.contains { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: ",") }
     }
 }

@@ -6,42 +6,60 @@ import VedetteDocument
 /// The JSON paths of one reading, in the order of their columns.
 struct JSONColumns: ItemColumns {
     private(set) var paths: [JSONPath] = []
+    /// Whether a path may have a `*`.
+    var areOfRows = false
 
     mutating func add(_ text: String, _ place: [String]) throws(OptionProblem) -> Int {
-        paths.append(try JSONColumns.path(text, place))
+        paths.append(try JSONColumns.path(text, place, isOfRow: areOfRows))
         return paths.count - 1
     }
 
-    static func path(_ text: String, _ place: [String]) throws(OptionProblem) -> JSONPath {
+    static func path(_ text: String, _ place: [String], isOfRow: Bool = false) throws(OptionProblem) -> JSONPath {
+        let path: JSONPath
         do throws(JSONPath.Invalid) {
-            return try JSONPath(text)
+            path = try JSONPath(text)
         } catch {
             throw OptionProblem(at: place, "'\(text)' is not a path: \(error.reason)")
         }
+        if path.elementSteps != nil, !isOfRow {
+            throw OptionProblem(at: place, "'\(text)' has a '*', which only a path inside an item may have")
+        }
+        return path
     }
 }
 
 extension JSONRow: ItemRow {
     var number: Int { index + 1 }
 
-    func text(_ column: Int) -> String? { string(column).flatMap { $0.isEmpty ? nil : $0 } }
+    func text(_ column: Int) -> String? {
+        if let elements = elements(column, nested: JSON.canonical) {
+            return elements.isEmpty ? nil : elements.joined(separator: ", ")
+        }
+        return string(column).map { isNested(column) ? JSON.canonical($0) : $0 }.flatMap { $0.isEmpty ? nil : $0 }
+    }
 
     func isNested(_ column: Int) -> Bool { kind(column) == .array || kind(column) == .object }
 
-    func canonical(_ column: Int) -> String? {
-        guard isNested(column), let text = string(column) else { return nil }
-        return (try? JSON(parsing: Array(text.utf8)))?.sortedByName.text
-    }
-
     func value(_ column: Int, isHTML: Bool) -> Value? {
-        if kind(column) == .array { return .list(self[column].elements.map(TextLimit.bounded)) }
-        return string(column).map { .text(isHTML ? TextLimit.plain(html: $0) : TextLimit.bounded($0)) }
+        if let elements = elements(column, nested: JSON.canonical) {
+            return isNested(column) ? .list(elements.map(TextLimit.bounded)) : nil
+        }
+        return switch kind(column) {
+        case .array: .list(self[column].elements(nested: JSON.canonical).map(TextLimit.bounded))
+        case .object: text(column).map { .text(TextLimit.bounded($0)) }
+        default: string(column).map { .text(isHTML ? TextLimit.plain(html: $0) : TextLimit.bounded($0)) }
+        }
     }
 }
 
 extension JSON {
-    /// A copy in which the members of every object are sorted by name, as their order means nothing (RFC 8259 §4).
-    fileprivate var sortedByName: JSON {
+    /// Returns an array or object in one form: members sorted by name, as their order means nothing (RFC 8259 §4), and no white
+    /// space. A text that is none, or is nested too deep, stays as it is.
+    fileprivate static func canonical(_ text: String) -> String {
+        (try? JSON(parsing: text.utf8))?.sortedByName.text ?? text
+    }
+
+    private var sortedByName: JSON {
         switch self {
         case .array(let elements): .array(elements.map(\.sortedByName))
         case .object(let members):

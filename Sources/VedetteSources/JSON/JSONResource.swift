@@ -24,7 +24,9 @@ struct JSONResource: SourceKind {
                 "How the next page is asked for without an address: one of `cursor`, `page` and `offset`, one of `parameter` and `variable`, and `more`, `total`, `size`."
             ),
         ] + ItemOptions.errors("Path", "paths") + [
-            OptionSpec("jq", .text, "A jq program that every body passes through; its output is read.")
+            OptionSpec("jq", .text, "A jq program that every body passes through; its output is read."),
+            ItemOptions.encoding,
+            OptionSpec("jsonp", .flag, "A body may be a call with JSON, `name(…);`.", default: "false"),
         ]
 
     private static let listOptions = [
@@ -48,6 +50,8 @@ struct JSONResource: SourceKind {
     private let items: JSONPath?
     private let itemsAreMembers: Bool
     private let nullIsEmpty: Bool
+    private let isJSONP: Bool
+    private let encoding: String?
     /// Whether an object at the root may be an item without a key.
     private let mayBeWhole: Bool
     private let columns: JSONColumns
@@ -60,7 +64,7 @@ struct JSONResource: SourceKind {
     private let records: JSONRecords?
 
     init(_ options: Options) throws(OptionProblem) {
-        var (document, columns) = (JSONColumns(), JSONColumns())
+        var (document, columns) = (JSONColumns(), JSONColumns(areOfRows: true))
         let map = options.text("map")
         itemsAreMembers = map != nil
         if map != nil, options.text("items") != nil {
@@ -89,10 +93,15 @@ struct JSONResource: SourceKind {
         nullIsEmpty = options.flag("null_is_empty") ?? false
         mayBeWhole = items == nil && options.texts("key").isEmpty
         jqProgram = options.text("jq")
+        isJSONP = options.flag("jsonp") ?? false
+        encoding = try ItemOptions.encoding(options)
+        if jqProgram != nil, let option = ["jsonp", "encoding"].first(where: { options[$0] != nil }) {
+            throw OptionProblem(option, detail: "'\(option)' and 'jq' exclude each other: jq reads JSON in UTF-8 alone")
+        }
         mode = ItemOptions.mode(options)
         let pages = [options.text("next") ?? ""] + (paging?.fingerprint ?? [])
         identity = StableHash.of(
-            [map.map { "map \($0)" } ?? options.text("items") ?? "", mode.rawValue, jqProgram ?? ""]
+            [map.map { "map \($0)" } ?? options.text("items") ?? "", mode.rawValue, jqProgram ?? "", encoding ?? ""]
                 + plan.key.expressions
                 + request.fingerprint + pages)
     }
@@ -110,9 +119,17 @@ struct JSONResource: SourceKind {
     func read(_ page: inout PageBody) throws(ReadError) -> Page {
         let reader = JSONReader(
             items: items, itemsAreMembers: itemsAreMembers, columns: columns.paths, document: document,
-            nullIsEmpty: nullIsEmpty)
+            nullIsEmpty: nullIsEmpty, objectIsRow: true)
         var list = ItemList(url: WebURL(page.url))
-        let isWhole = mayBeWhole && JSONResource.isObject(page.bytes)
+        if let name = encoding ?? page.headers.charset, PlainText.isOtherThanUTF8(name) {
+            do throws(DocumentError) {
+                let text = try PlainText.decode(page.bytes, charset: page.headers.charset, encoding: encoding)
+                page.bytes = Array(text.utf8)
+            } catch {
+                throw ReadError(error)
+            }
+        }
+        if isJSONP, let json = JSONWrapping.inCall(page.bytes) { page.bytes = json }
         if let event = page.event, let key = records?.deletedKey(page.bytes, event: event) {
             var gone = Page(items: [Item(key: key)])
             gone.record = RecordNote(.deletion)
@@ -130,7 +147,13 @@ struct JSONResource: SourceKind {
             ) { row in
                 guard note?.hasItems ?? true else { return }
                 if row.index == 0 { list.reserve(row.rows) }
-                try plan.read(row, isWhole: isWhole, into: &list)
+                if row.isSingle, let items, try !plan.key.hasValue(row) {
+                    throw ReadError(
+                        .shape,
+                        "items path '\(items)' leads to an object without '\(plan.key.expressions.joined(separator: "', '"))', "
+                            + "which keys an item; 'map: \(items)' reads its members as items")
+                }
+                try plan.read(row, isWhole: mayBeWhole && row.isSingle, into: &list)
             }
         } catch let error where note?.hasItems ?? true {
             throw ReadError(any: error)
@@ -140,21 +163,24 @@ struct JSONResource: SourceKind {
         }
         var read = Page(
             items: list.items, next: note == nil ? try nextPage(page, summary) : nil,
-            warnings: summary.warnings.map(\.description) + list.warnings)
+            warnings: summary.warnings.map(\.description) + list.warnings
+                + summary.columnsInLists.map { JSONResource.remark(onListBefore: columns.paths[$0]) })
         read.record = note
         return read
+    }
+
+    private static func remark(onListBefore path: JSONPath) -> String {
+        let all = (1..<path.steps.count).map { split in
+            JSONPath(steps: Array(path.steps[..<split]), elementSteps: Array(path.steps[split...])).description
+        }
+        let paths = all.map { "'\($0)'" }.joined(separator: " or ")
+        return "'\(path)' leads into a list and is absent; \(paths) is a list of all, and 'jq' picks some"
     }
 
     private static func page(_ note: RecordNote?) -> Page {
         var page = Page(items: [])
         page.record = note
         return page
-    }
-
-    /// Returns whether the root of a JSON document is an object.
-    private static func isObject(_ body: [UInt8]) -> Bool {
-        let start = body.starts(with: [0xEF, 0xBB, 0xBF]) ? body.dropFirst(3) : body[...]
-        return start.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } == UInt8(ascii: "{")
     }
 
     private func check(_ cells: [JSONCell]) throws(ReadError) {

@@ -18,7 +18,9 @@ enum HTMLRecogniser {
         if !title.isEmpty { proposal.reason = "a page of HTML, '\(title)'" }
         proposal.alternates = feeds(tree, WebURL(url))
         if !texts("//input[@type='password']/@type", tree).isEmpty {
-            proposal.remarks.append("It asks for a password: the content may be behind it.")
+            proposal.remarks.append(
+                "It asks for a password: the content may be behind it. A server with 'session: {login: …}' logs in by such a form."
+            )
         }
         return proposal
     }

@@ -144,12 +144,15 @@ private struct Columns {
     func key(of list: String) -> [String]? {
         let others = (rows.first?.members ?? []).map(\.name).filter { !$0.contains(".") && !$0.contains("\\") }
         let own = others.filter { Columns.isID($0, of: list) }
-        let ids = others.filter { $0.lowercased().hasSuffix("id") && !Columns.isForeign($0) }
+        let ids = others.filter {
+            ($0.lowercased().hasSuffix("id") || $0.lowercased() == "vm") && !Columns.isForeign($0)
+        }
         let addresses = others.filter { name in ["url", "uri"].contains { name.lowercased().hasSuffix($0) } }
         func resolved(_ names: [String]) -> [String] { names.compactMap(self.resolved) }
         // The id that a row begins with is its own: the event's in a list that is called `result`.
         let leading = ids.filter { $0 == rows.first?.members?.first?.name }
-        for path in resolved(JSONNames.id) + own + leading + resolved(JSONNames.key) + ids + addresses
+        let certain = ids.filter(Columns.endsInWordID)
+        for path in resolved(JSONNames.id) + own + leading + certain + resolved(JSONNames.key) + ids + addresses
         where isKey([path]) {
             return [path]
         }
@@ -157,6 +160,11 @@ private struct Columns {
         let labels = labels
         if labels.count > 1, isKey(labels) { return labels }
         return others.first { isKey([$0]) && isText($0) && !isTime($0) }.map { [$0] }
+    }
+
+    /// True for `vmid`, `node_id`, `nodeId` and `VM`, false for `paid`: the own id of a row, which stays when its name changes.
+    private static func endsInWordID(_ name: String) -> Bool {
+        ["_id", "-id", "Id", "ID", "uuid", "vmid"].contains(where: name.hasSuffix) || name.lowercased() == "vm"
     }
 
     /// The id that every row has, unique or not.

@@ -6,6 +6,7 @@ public import VedetteCore
 public struct Proposal: Sendable, Hashable {
     public indirect enum Value: Sendable, Hashable {
         case text(String)
+        case flag(Bool)
         case list([String])
         case map([Pair])
         /// A request's body, as it is sent; JSON is YAML, too.
@@ -84,7 +85,7 @@ public struct Proposal: Sendable, Hashable {
         switch (value, type) {
         case (.text(let text), .text): .text(text)
         case (.text(let text), .choice(let choices)): choices.contains(text) ? .text(text) : nil
-        case (.text(let text), .flag): .flag(text == "true")
+        case (.flag(let flag), .flag): .flag(flag)
         case (.body(let text), .json): .json((try? JSON(parsing: Array(text.utf8))) ?? .string(text))
         case (.text(let text), .oneOrMany(let inner)): convert(.text(text), inner).map { .list([$0]) }
         case (.list(let texts), .oneOrMany(let inner)), (.list(let texts), .list(let inner)): list(texts, inner)

@@ -19,7 +19,14 @@ public enum Recogniser {
         case UInt8(ascii: "B") where String(decoding: body.prefix(100), as: UTF8.self).contains("BEGIN:VCALENDAR"):
             found = [Proposal("calendar", .presence, because: "a calendar in iCalendar")]
         default:
-            if headers.mediaType == "text/plain", isText(body) {
+            if let json = JSONWrapping.unwrapped(body) {
+                found = self.json(json, url: url, headers: headers, later: later)
+            } else if let json = JSONWrapping.inCall(body) {
+                found = self.json(json, url: url, headers: headers, later: later.flatMap(JSONWrapping.inCall))
+                for index in found.indices where found[index].kind == "json" {
+                    found[index].options.append(Proposal.Option(name: "jsonp", value: .flag(true)))
+                }
+            } else if headers.mediaType == "text/plain", isText(body) {
                 found = [Proposal("text", .text, because: "plain text")]
             }
         }
@@ -52,7 +59,8 @@ public enum Recogniser {
         _ body: [UInt8], url: String, headers: ResponseHeaders, later: [UInt8]?
     ) -> [Proposal] {
         let bare = body.starts(with: [0xEF, 0xBB, 0xBF]) ? body.dropFirst(3) : body[...]
-        guard let root = try? JSON(parsing: bare) else { return [] }
+        let lines = { JSONWrapping.unwrapped(body).flatMap { try? JSON(parsing: $0) } }
+        guard let root = (try? JSON(parsing: bare)) ?? lines() else { return [] }
         if root["version"]?.string?.contains("jsonfeed.org/version") == true {
             return [Proposal("feed", .arrivals, because: "a JSON Feed")]
         }

@@ -14,7 +14,7 @@ struct TextResource: SourceKind {
                 default: "none: the text is one item with the field `text`"),
             OptionSpec(
                 "key", .oneOrMany(.text), "Group or groups that key an item; several are joined by `/`.",
-                default: "the group `key`, else the line"), ItemOptions.mode,
+                default: "the group `key`, else the line"), ItemOptions.mode, ItemOptions.encoding,
         ] + ItemOptions.item("Group", "groups", title: "the group `title`, else the line"),
         streams: .documents, make: { options throws(OptionProblem) in try TextResource(options) })
 
@@ -26,6 +26,7 @@ struct TextResource: SourceKind {
     private let pattern: (any Pattern)?
     private let columns: TextColumns
     private let plan: ItemPlan
+    private let encoding: String?
 
     init(_ options: Options) throws(OptionProblem) {
         pattern = options.pattern("match")
@@ -42,7 +43,8 @@ struct TextResource: SourceKind {
                 taken: pattern == nil ? ["text"] : [], reading: [pattern?.source ?? ""]))
         self.columns = columns
         mode = ItemOptions.mode(options)
-        identity = StableHash.of([pattern?.source ?? "", mode.rawValue] + plan.key.expressions)
+        encoding = try ItemOptions.encoding(options)
+        identity = StableHash.of([pattern?.source ?? "", mode.rawValue, encoding ?? ""] + plan.key.expressions)
     }
 
     var fieldNames: [String]? { plan.names + (pattern == nil ? ["text"] : []) }
@@ -59,7 +61,7 @@ struct TextResource: SourceKind {
     func read(_ page: inout PageBody) throws(ReadError) -> Page {
         let text: String
         do throws(DocumentError) {
-            text = try PlainText.decode(page.bytes, charset: page.headers.charset)
+            text = try PlainText.decode(page.bytes, charset: page.headers.charset, encoding: encoding)
         } catch {
             throw ReadError(error)
         }
@@ -149,6 +151,4 @@ private struct TextRow: ItemRow {
     }
 
     func isNested(_ column: Int) -> Bool { false }
-
-    func canonical(_ column: Int) -> String? { nil }
 }

@@ -18,8 +18,8 @@ struct HTMLResource: SourceKind {
                 default: "`@id`, then the address of the first link"),
             OptionSpec(
                 "end", .choice(["required", "optional"]),
-                "`optional` accepts a page that opens `<html>` and never closes it, which a cut page does too.",
-                default: "required"),
+                "Whether a page that opens `<html>` must close it; a cut page does not.",
+                default: "required where the last page had it, or nothing else shows that the page is whole"),
         ] + XPathRequest.options(["GET", "POST"])
             + ItemOptions.item("XPath", "XPaths", title: "the row's text; of a page `//title`, then `//h1`")
             + XPathRows.options,
@@ -31,7 +31,8 @@ struct HTMLResource: SourceKind {
     private let rows: XPathRows
     private let select: XPath
     private let base: XPath
-    private let mustEnd: Bool
+    /// Whether `</html>` is asked for; nil where that depends on the last page and on the transfer.
+    private let endIsRequired: Bool?
     let fingerprints: [String: UInt64]
 
     init(_ options: Options) throws(OptionProblem) {
@@ -53,7 +54,7 @@ struct HTMLResource: SourceKind {
                 ))
         select = try columns.nodes(options.text("select") ?? "//body", ["select"])
         base = try columns.path("//base/@href", ["items"])
-        mustEnd = options.text("end") != "optional"
+        endIsRequired = options.text("end").map { $0 == "required" }
         var fingerprints = rows.plan.fingerprints
         if isPage { fingerprints["text"] = StableHash.of([select.text] + ignored) }
         self.fingerprints = fingerprints
@@ -72,7 +73,9 @@ struct HTMLResource: SourceKind {
 
     func read(_ page: inout PageBody) throws(ReadError) -> Page {
         do {
-            let tree = try rows.reader.html(page.bytes, charset: page.headers.charset, mustEnd: mustEnd)
+            let tree = try rows.reader.html(
+                page.bytes, charset: page.headers.charset, mustEnd: endIsRequired ?? true,
+                needsEndTag: endIsRequired ?? page.needsEndTag)
             try rows.check(tree)
             let address = WebURL(page.url)
             let url = try tree.texts(base, at: tree.root).first.flatMap { address?.resolving($0) } ?? address
@@ -80,7 +83,9 @@ struct HTMLResource: SourceKind {
             var warnings = tree.warnings.map(\.description)
             var items = list.items
             if rows.items == nil { items = [try whole(tree, page.url, &list, &warnings)] }
-            return Page(items: items, next: try rows.next(tree, base: url), warnings: warnings + list.warnings)
+            var read = Page(items: items, next: try rows.next(tree, base: url), warnings: warnings + list.warnings)
+            read.hasEndTag = tree.hasEndTag
+            return read
         } catch {
             throw ReadError(any: error)
         }

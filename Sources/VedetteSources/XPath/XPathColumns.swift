@@ -53,8 +53,6 @@ struct XPathRow: ItemRow {
 
     func isNested(_ column: Int) -> Bool { false }
 
-    func canonical(_ column: Int) -> String? { nil }
-
     /// The texts of a column, one for each node.
     private func texts(_ column: Int) throws(ReadError) -> [String] {
         do throws(DocumentError) { return try tree.texts(paths[column], at: node) } catch { throw ReadError(error) }

@@ -185,6 +185,9 @@ struct ProbeCommand: AsyncParsableCommand {
         let amount =
             answer.stream.map { counted($0.records.count, "record") } ?? counted(answer.page.bytes.count, "byte")
         Output.diagnose("\(target.shown): \(amount)\(type): \(found.proposal.reason)")
+        if let address = target.redirected(to: answer.response) {
+            Output.diagnose("the answer came from another address, \(address)")
+        }
         for warning in found.warnings { Output.diagnose("warning: \(warning)") }
         var table = TextTable(["KEY", "STATE", "TITLE"])
         for item in found.items.prefix(3) { table.add([item.key, item.state ?? "-", item.title ?? "-"]) }

@@ -59,6 +59,15 @@ struct ProbeTarget {
         return ProbeTarget(address, like: self)
     }
 
+    /// Returns the address of a response to which redirects led, without what may be a credential; nil for the one that was
+    /// asked. A kind may ask below the address that is named.
+    func redirected(to response: Response) -> String? {
+        let asked = request.url
+        func page(_ url: String) -> Substring { url.prefix { $0 != "?" && $0 != "#" } }
+        guard page(response.url) != page(asked), WebURL(response.url) != WebURL(asked) else { return nil }
+        return MovedAddress.text(response.url, asked: asked, configured: url)
+    }
+
     /// Returns the address as options of the source. A permanent redirect replaces it, unless it leaves the server.
     func place(movedTo: String?) -> [(key: String, value: String)] {
         guard let server else { return [("url", movedTo ?? url)] }

@@ -100,6 +100,7 @@ struct ProposalText {
     private static func value(_ value: Proposal.Value) -> String {
         switch value {
         case .text(let text): scalar(text)
+        case .flag(let flag): "\(flag)"
         case .body(let text):
             // The compact form of JSON stands on one line, and is a map or list of YAML.
             (try? JSON(parsing: Array(text.utf8))).flatMap { $0.members != nil || $0.array != nil ? $0.text : nil }

@@ -40,6 +40,10 @@ public struct SnapshotHead: Sendable, Hashable {
     public var states: [String: Int] = [:]
     /// The id with which a stream resumes behind what was read of it; nil for none.
     public var resume: String?
+    /// Whether it was read from a page of HTML with an end tag: a later one without it is cut.
+    public var hasEndTag = false
+    /// What its bodies were read with, as a path that leads into a list or a number that is ambiguous; nil for nothing.
+    public var warning: String?
 
     /// Entries that were seen for the first time and taken for old.
     public struct Unannounced: Sendable, Hashable {

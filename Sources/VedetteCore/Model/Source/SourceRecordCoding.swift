@@ -62,6 +62,8 @@ extension SnapshotHead {
         writer.member("whole", isWhole)
         if hasOtherKeys { writer.member("other_keys", true) }
         writer.member("resume", resume)
+        if hasEndTag { writer.member("end_tag", true) }
+        writer.member("warning", warning)
         writer.member("newest", newest?.milliseconds)
         writer.member("oldest", oldest?.milliseconds)
         writer.member("oldest_publication", oldestPublication?.milliseconds)
@@ -109,6 +111,8 @@ extension SnapshotHead {
         isWhole = json["whole"] == .bool(true)
         hasOtherKeys = json["other_keys"] == .bool(true)
         resume = json["resume"]?.string
+        hasEndTag = json["end_tag"] == .bool(true)
+        warning = json["warning"]?.string
         newest = Timestamp(json: json["newest"])
         oldest = Timestamp(json: json["oldest"])
         oldestPublication = Timestamp(json: json["oldest_publication"])

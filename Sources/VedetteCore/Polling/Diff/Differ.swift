@@ -117,6 +117,7 @@ public struct Differ: Sendable {
         (head.validators, head.digest, head.asked) = (new.validators, new.digest, new.asked)
         (head.count, head.isWhole) = (new.items.count, new.mode == .list)
         head.sharedKeys = new.sharedKeys.bounded
+        (head.hasEndTag, head.warning) = (new.hasEndTag, new.warning)
         for item in new.items {
             if let state = item.state { head.states[state, default: 0] += 1 }
             head.note(item.time, publication: source.kind.publication(of: item))

@@ -18,6 +18,10 @@ public struct Observation: Sendable {
     public var sharedKeys = SharedKeys()
     /// Of the request that brought validators and digest.
     public var asked: UInt64?
+    /// See `SnapshotHead.hasEndTag`.
+    public var hasEndTag = false
+    /// See `SnapshotHead.warning`.
+    public var warning: String?
 
     public init(
         items: [Item], mode: ReadingMode, validators: Validators = .init(), digest: UInt64? = nil, asked: UInt64? = nil

@@ -25,6 +25,8 @@ public struct Response: Sendable {
     /// Whether it came from a loopback, link-local or private address (RFC 6890). Behind a proxy only an address that is
     /// written in the URL tells; a name counts as public.
     public var isFromPrivate = false
+    /// Whether only the end of the connection ended the body (RFC 9112 §6.3), so that a cut one looks whole.
+    public var endsWithConnection = false
     /// The granted token that the request carried (OAuth 2), which the server may repeat.
     public var token: Secret?
     /// The values of the session's cookies, which the server may repeat; only of a refusal (a status of 400 or more).

@@ -1,62 +1,140 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads a number as people write it: `$1,299.00`, `899,00 €`, `12 %`, `3.4 GB`, `-5`.
+/// The one number in a text as people write it: `$1,299.00`, `from 899,- €`, `12 %`, `-5`.
 ///
-/// A currency or unit before or after the number is not compared. Spaces and apostrophes between digits group them. Of `.` and
-/// `,` the last one is the decimal point when both occur; one that occurs several times groups digits. A single `,` before
-/// exactly three digits groups them, any other one is the decimal point, and so is a single `.`, as programs write it.
-enum WrittenNumber {
-    /// Longer texts are no numbers.
-    private static let maximumLength = 64
+/// Words, currencies and units around the number are not compared; a text with two numbers has none, nor has
+/// an array or object in JSON. Spaces and apostrophes
+/// between digits group them. Of `.` and `,` the last one is the decimal sign when both occur; one that occurs several times
+/// groups digits. A single one is the decimal sign, unless exactly three digits follow and one to three precede that do not
+/// begin with 0: then `,` groups them, and `.` does so beside a currency, since programs write `1.299` and shops `1.299 €`.
+public struct WrittenNumber: Sendable, Hashable {
+    /// The number as programs write it: `1299.00`.
+    public let plain: String
+    /// Whether elsewhere the same text is another number: `1.799 €` is also the price of a litre of fuel.
+    public let isAmbiguous: Bool
+
+    /// Longer texts have no number.
+    private static let maximumBytes = 256
 
     /// Returns nil when the text has no number, or several.
-    static func read(_ text: String) -> Double? {
-        if let number = Double(text) { return number }
-        guard text.utf8.count <= maximumLength else { return nil }
-        let characters = Array(text)
-        guard let first = characters.firstIndex(where: isDigit), let last = characters.lastIndex(where: isDigit),
-            isAffix(characters[..<first], takesSign: true), isAffix(characters[(last + 1)...], takesSign: false)
-        else { return nil }
-        guard let digits = plain(characters[first...last]), let number = Double(digits) else { return nil }
-        let sign = characters[..<first].contains { $0 == "-" || $0 == "\u{2212}" }
-        return sign ? -number : number
+    /// - Parameter decimal: `.` or `,` where the decimal sign is known; the other one then groups digits.
+    public init?(_ text: String, decimal: Character? = nil) {
+        if decimal == nil, text.utf8.allSatisfy(WrittenNumber.isProgramByte), Double(text)?.isFinite == true {
+            (plain, isAmbiguous) = (text, false)
+            return
+        }
+        guard text.utf8.count <= WrittenNumber.maximumBytes, text.first.map("[{".contains) != true else { return nil }
+        let text = Array(text)
+        guard let first = text.firstIndex(where: \.isDigit), let last = text.lastIndex(where: \.isDigit) else {
+            return nil
+        }
+        let (before, after) = (text[..<first], text[(last + 1)...])
+        guard let digits = Digits(text[first...last], of: Currency(before, after), decimal: decimal) else {
+            return nil
+        }
+        plain = (WrittenNumber.endsInMinus(before) ? "-" : "") + digits.plain
+        isAmbiguous = digits.isAmbiguous
     }
 
-    private static func isDigit(_ character: Character) -> Bool { character.isASCII && character.isNumber }
+    /// Returns nil when the text has no number, or several.
+    static func read(_ text: String) -> Double? { WrittenNumber(text).flatMap { Double($0.plain) } }
 
-    /// A currency, a unit or a percent sign, as one word.
-    private static func isAffix(_ part: ArraySlice<Character>, takesSign: Bool) -> Bool {
-        let words = part.split { $0.isWhitespace || (takesSign && ["-", "+", "\u{2212}"].contains($0)) }
-        let signs = part.count { ["-", "+", "\u{2212}"].contains($0) }
-        return words.count <= 1 && signs <= (takesSign ? 1 : 0)
-            && words.allSatisfy { $0.allSatisfy { $0.isLetter || $0.isCurrencySymbol || "%‰°/²³µ".contains($0) } }
+    private static func isProgramByte(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || "+-.eE".utf8.contains(byte)
     }
 
-    /// Returns the digits with `.` as the decimal point; nil when separators stand where none can.
-    private static func plain(_ part: ArraySlice<Character>) -> String? {
-        let separators = part.indices.filter { !isDigit(part[$0]) }
-        guard separators.allSatisfy({ isDigit(part[$0 - 1]) && isDigit(part[$0 + 1]) }) else { return nil }
-        let points = separators.filter { part[$0] == "." || part[$0] == "," }
-        let kinds = Set(points.map { part[$0] })
+    /// Returns whether a number is negative by what precedes it. The hyphen of a word (`A-5`) and a dash between words are no
+    /// minus; the currency may stand on either side of one.
+    private static func endsInMinus(_ before: ArraySlice<Character>) -> Bool {
+        func isSkipped(_ character: Character) -> Bool { character.isWhitespace || character.isCurrencySymbol }
+        guard let sign = before.lastIndex(where: { !isSkipped($0) }), "-\u{2212}".contains(before[sign]) else {
+            return false
+        }
+        if before[..<sign].allSatisfy(isSkipped) { return true }
+        return !before[sign - 1].isLetter && before[(sign + 1)...].first?.isWhitespace != true
+    }
+}
+
+/// Where a number has its currency.
+private enum Currency {
+    case none, before, after
+    /// Behind it stands the mark of a price without cents: `899,-`.
+    case whole
+
+    init(_ before: ArraySlice<Character>, _ after: ArraySlice<Character>) {
+        let left = before.reversed().drop { $0.isWhitespace || "-\u{2212}.".contains($0) }
+        let right = after.drop(while: \.isWhitespace)
+        let mark = right.prefix(2)
+        if let point = mark.first, let dash = mark.last, ",.".contains(point), "-–—".contains(dash) {
+            self = .whole
+        } else if Currency.isKnown(String(right.prefix(while: Currency.isPart))) {
+            self = .after
+        } else {
+            self = Currency.isKnown(String(left.prefix(while: Currency.isPart).reversed())) ? .before : .none
+        }
+    }
+
+    private static func isPart(_ character: Character) -> Bool { character.isLetter || character.isCurrencySymbol }
+
+    private static func isKnown(_ name: String) -> Bool {
+        name.contains(where: \.isCurrencySymbol) || words.contains(name.lowercased())
+    }
+
+    /// Codes of ISO 4217 and the words of price tags.
+    private static let words = Set(
+        """
+        eur usd gbp chf sek nok dkk isk pln czk huf ron bgn rsd try rub uah inr jpy cny krw aud cad nzd brl mxn clp cop ars \
+        pen zar ils sgd hkd thb idr myr vnd kr kč zł lei lv tl fr sfr rs rp euro euros dollar dollars pound pounds \
+        руб р грн
+        """.split(separator: " ").map(String.init))
+}
+
+/// The digits of a number with what separates them.
+private struct Digits {
+    private(set) var plain: String
+    private(set) var isAmbiguous = false
+
+    /// Returns nil when the separators are not those of one number.
+    init?(_ part: ArraySlice<Character>, of currency: Currency, decimal known: Character?) {
+        let separators = part.indices.filter { !part[$0].isDigit }
+        guard separators.allSatisfy({ part[$0 - 1].isDigit && part[$0 + 1].isDigit }) else { return nil }
+        let points = separators.filter { ".,".contains(part[$0]) }
         var decimal: Int?
-        if kinds.count == 2 {
+        if let known {
+            decimal = points.last { part[$0] == known }
+        } else if let symbol = separators.last, part[symbol].isCurrencySymbol, part.endIndex - symbol == 3 {
+            // `899€99`, as in France.
+            decimal = symbol
+        } else if Set(points.map { part[$0] }).count == 2 {
             decimal = points.last
         } else if points.count == 1, let point = points.first {
-            let isGroup = part[point] == "," && part.endIndex - point == 4 && point - part.startIndex <= 3
-            decimal = isGroup ? nil : point
+            let isGroup =
+                part.endIndex - point == 4 && point - part.startIndex <= 3 && part[part.startIndex] != "0"
+                && separators.count == 1
+            let isGrouped = isGroup && (part[point] == "," || currency != .none)
+            decimal = isGrouped ? nil : point
+            // English puts the currency first and groups by `,`; elsewhere either sign may be the decimal one.
+            isAmbiguous = isGrouped && (currency == .after || (currency == .before && part[point] == "."))
         }
-        let others = separators.filter { $0 != decimal }
-        let groups = others.allSatisfy { "., '’\u{A0}\u{202F}\u{2009}".contains(part[$0]) && $0 < decimal ?? .max }
-        guard groups, others.isEmpty || areGroups(part, others, end: decimal ?? part.endIndex) else { return nil }
-        return String(
-            part.indices.compactMap { index -> Character? in
-                index == decimal ? "." : isDigit(part[index]) ? part[index] : nil
-            })
+        let groups = separators.filter { $0 != decimal }
+        let signs = Set(groups.map { part[$0] })
+        guard signs.isSubset(of: ".,'’ \u{A0}\u{202F}\u{2009}"), signs.count <= 1, known.map(signs.contains) != true,
+            Digits.areGroups([part.startIndex - 1] + groups, end: decimal ?? part.endIndex, isIndian: currency != .none)
+        else { return nil }
+        plain = String(
+            part.indices.compactMap { $0 == decimal ? "." : part[$0].isDigit ? part[$0] : nil })
     }
 
-    /// Groups have three digits; `12 30` is not one number.
-    private static func areGroups(_ part: ArraySlice<Character>, _ separators: [Int], end: Int) -> Bool {
-        let ends = separators.dropFirst() + [end]
-        return zip(separators, ends).allSatisfy { $1 - $0 == 4 }
+    /// Groups have three digits; `12 30` is not one number. In India all but the last have two: `₹1,23,456`.
+    /// - Parameter places: before the first group, then the separators.
+    private static func areGroups(_ places: [Int], end: Int, isIndian: Bool) -> Bool {
+        let sizes = zip(places, places.dropFirst() + [end]).map { $1 - $0 - 1 }
+        guard let first = sizes.first, let last = sizes.last, sizes.count > 1 else { return true }
+        let middle = Set(sizes.dropFirst().dropLast())
+        return first <= 3 && last == 3 && (middle.isSubset(of: [3]) || (isIndian && first <= 2 && middle == [2]))
     }
+}
+
+extension Character {
+    fileprivate var isDigit: Bool { isASCII && isNumber }
 }

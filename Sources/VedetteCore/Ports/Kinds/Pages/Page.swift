@@ -19,6 +19,8 @@ public struct Page: Sendable {
     public var sharedKeys = SharedKeys()
     /// What a record of a stream means; nil where the name of its event alone tells.
     public var record: RecordNote?
+    /// Whether a page of HTML has its end tag; false for any other document.
+    public var hasEndTag = false
 
     /// Creates a page.
     public init(

@@ -16,6 +16,8 @@ public struct PageBody: Sendable {
     public var sharedKeys: SharedKeys
     /// Of a record of a stream: the name of its server-sent event. Nil for a page.
     public var event: String?
+    /// Whether nothing but its end tag shows that a page of HTML is whole, or the last good one had it.
+    public var needsEndTag = false
 
     /// Creates a page.
     public init(
