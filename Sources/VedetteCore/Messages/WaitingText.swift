@@ -21,6 +21,12 @@ extension RuleMemory {
         }
     }
 
+    /// When something is done about what waits; nil when something else shows it.
+    public var waitingUntil: Timestamp? { due }
+
+    /// The event of what waits.
+    public var waitingEvent: Event? { event }
+
     /// Returns what waits, in words: `held: Billing, ready for 3 of 5 min`. Nil when nothing waits.
     /// - Parameters:
     ///   - rule: the rule as it is configured now; nil when it is gone.

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A message about several events.
+extension Event {
+    /// Returns the event of a message about several events, each at its latest state. It is in the lane of this one.
+    /// - Parameter rule: the rule, whose field the lines show.
+    func message(about events: [Event], of rule: Rule, id: Identifier, at now: Timestamp) -> Event {
+        var message = Event(
+            id: id, kind: .digest, time: now, source: source, sourceKind: sourceKind, poll: poll)
+        let entries = events.prefix(MessageLimits.parts).flatMap { $0.entries(of: rule) }
+        let lines = entries.prefix(MessageLimits.named).map(\.line)
+        let count = events.reduce(0) { $0 + ($1.kind == .digest ? $1.summary?.count ?? 1 : 1) }
+        message.summary = Summary(events: entries.prefix(MessageLimits.lines).map(\.event), count: count, lines: lines)
+        message.summary?.links = entries.prefix(MessageLimits.named).map(\.link)
+        message.summary?.title = MessageTitle.of(events, inPlaceOf: self, lines: lines, count: count)
+        message.summary?.parts = events.prefix(MessageLimits.parts).map(\.part)
+        return message
+    }
+
+    /// One event of a message about several.
+    private struct Entry {
+        var event: String
+        var line: String
+        var link: String
+    }
+
+    /// Returns the entry of this event, or those of the digest that it is: who reads "3 events" learns nothing.
+    private func entries(of rule: Rule) -> [Entry] {
+        guard kind == .digest, let summary, !summary.lines.isEmpty else {
+            return [Entry(event: id.description, line: line(of: rule), link: item?.url ?? "")]
+        }
+        return zip(summary.events, summary.lines).enumerated().map { i, entry in
+            Entry(event: entry.0, line: entry.1, link: summary.links.indices.contains(i) ? summary.links[i] : "")
+        }
+    }
+
+    /// One line with the latest state.
+    private func line(of rule: Rule) -> String {
+        let title = rule.title(of: self)
+        if let error { return "\(title): \(error.detail)" }
+        let announced = changes.first { $0.field == "state" }?.to?.description
+        guard let announced, let state = item?.state, state != announced else { return title }
+        return "\(title), now \(state)"
+    }
+
+    private var part: Summary.Part {
+        Summary.Part(
+            event: id.description, kind: kind.word, source: source, key: item?.key, title: item?.title,
+            state: item?.state ?? error?.detail)
+    }
+}

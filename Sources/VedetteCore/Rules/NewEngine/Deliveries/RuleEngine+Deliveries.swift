@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Adds deliveries to the step: pending, or suppressed with the reason.
+extension RuleEngine {
+    /// Makes a pending delivery.
+    /// - Parameter withheld: earlier messages that were withheld.
+    mutating func deliver(
+        _ rule: Rule, _ event: Event, to target: Rule.NotificationTarget, withheld: Int = 0, at moment: StepContext
+    ) {
+        var delivery = delivery(rule, event, to: target, withheld: withheld, at: moment)
+        if target.text == nil, let stillFailing = world.othersThatFail(rule, event) {
+            delivery.message.text += (delivery.message.text.isEmpty ? "" : " · ") + stillFailing
+        }
+        step.deliveries.append(delivery)
+    }
+
+    /// Makes a suppressed delivery for one sink.
+    mutating func suppress(_ rule: Rule, _ event: Event, _ reason: String, for sink: String, at moment: StepContext) {
+        guard let target = rule.target(sink) else { return }
+        var delivery = delivery(rule, event, to: target, withheld: 0, at: moment)
+        (delivery.state, delivery.reason) = (.suppressed, reason)
+        step.deliveries.append(delivery)
+    }
+
+    /// Makes a suppressed delivery for each of the rule's sinks.
+    mutating func suppress(_ rule: Rule, _ event: Event, _ reason: String, at moment: StepContext) {
+        for target in rule.notify { suppress(rule, event, reason, for: target.sink, at: moment) }
+    }
+
+    private func delivery(
+        _ rule: Rule, _ event: Event, to target: Rule.NotificationTarget, withheld: Int, at moment: StepContext
+    ) -> Delivery {
+        let shown = referenced(event, rule)
+        var delivery = rule.delivery(
+            of: shown, to: target, withheld: withheld, at: moment.now.wall, moment.identifier())
+        // The event itself has the values of the poll.
+        delivery.message.event = event
+        return delivery
+    }
+}

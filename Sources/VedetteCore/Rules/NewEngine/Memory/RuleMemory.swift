@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a rule remembers: one row of the journal, written in the transaction of the poll that changed it.
+public struct RuleMemory: Sendable, Hashable {
+    /// Rows that one rule keeps for one purpose (I8). Each purpose has room of its own, so that many matches that wait cannot
+    /// take the room in which `limit` counts.
+    static let maximum = 10_000
+
+    /// What a row is about. The raw values are in the journal.
+    public enum Slot: String, Sendable, Hashable, CaseIterable {
+        /// A subject: what is true of it, and what each sink was told.
+        case match
+        /// `limit`: when each sink got messages of a group.
+        case limit
+        /// `digest`, and `quiet` with a digest: the events of a group that are listed until `due`.
+        case log
+        /// The first message about the health of a server's sources was sent. Further ones wait until `due`.
+        case server
+        /// `at_least`: when matches of a group came.
+        case tally
+        /// `nothing`: waits for `due` without a match.
+        case absence
+        /// `by`: the value of a field that the last message announced, in `lines`.
+        case reference
+        /// `once_per`: a value, and the match in `events` for which it was used.
+        case once
+        /// The rule could not be evaluated against events of the source `name`. `lines` has the reason, `events` the ids of
+        /// the first events, `count` the number of all.
+        case failed
+
+        /// Whether what the rule does about one source can depend on its rows about others.
+        public var isShared: Bool { ![.reference, .failed].contains(self) }
+    }
+
+    /// Identifies a row.
+    public struct Key: Sendable, Hashable {
+        /// The rule's name.
+        public var rule: String
+        /// What the row is about.
+        public var slot: Slot
+        /// The subject, group or value.
+        public var name: String
+
+        /// Creates a key.
+        public init(rule: String, slot: Slot, name: String) { (self.rule, self.slot, self.name) = (rule, slot, name) }
+    }
+
+    /// A message of a group, and the sinks that got it.
+    public struct Sent: Sendable, Hashable {
+        /// When it was made, on the steady clock.
+        public var time: Timestamp
+        /// The sinks; empty for a match of `at_least`.
+        public var sinks: Set<String> = []
+    }
+
+    /// Identifies the row.
+    public var key: Key
+    /// The `identity` of the rule. The row is discarded when the rule has another one.
+    public var identity: UInt64
+    /// `match`: what the sinks in `waits` are to be told; `log`: the latest event; `absence`: the event of the message.
+    public var event: Event?
+    /// `limit`, `log`, `server`, `tally`, `absence`: when something is to be done; nil for never.
+    public var due: Timestamp?
+    /// Whether `due` is on the wall clock.
+    public var isCivil = false
+    /// When it began.
+    public var since: Timestamp
+    /// `log`: events listed; `failed`: events that were not evaluated.
+    public var count = 0
+    /// `log`: messages that were withheld before, and that no message has counted.
+    public var replaced = 0
+    /// `limit`: the messages of the window; `tally`: the matches of the span.
+    public var times: [Sent] = []
+    /// `limit`: messages for each sink that were withheld until they were over, and that no message has counted.
+    public var uncounted: [String: Int] = [:]
+    /// `log`: the titles of the first events; `reference`: the value.
+    public var lines: [String] = []
+    /// `log`: the web addresses of the first events' items.
+    public var links: [String] = []
+    /// `log`: the ids of the first events; `server`, `once`: the id of the event that was told.
+    public var events: [String] = []
+    /// `match`: the log or message that has the match beside others; empty for none.
+    public var group = ""
+    /// `match`: whether a condition with a value of its own is true, told or not: `stays`, `older`, `how_many`.
+    var isStanding = false
+    /// `match`: a match that `for` holds.
+    var held: Held?
+    /// `match`: the sinks that are to be told `event`, and what each waits for.
+    var waits: [Wait] = []
+    /// `match`: what sinks were told.
+    var told: Told?
+
+    /// Creates a row.
+    public init(key: Key, identity: UInt64, event: Event? = nil, due: Timestamp? = nil, since: Timestamp) {
+        (self.key, self.identity, self.event, self.due, self.since) = (key, identity, event, due, since)
+    }
+}
+
+extension RuleMemory {
+    /// A match that must stay true until `due` and the next good poll.
+    struct Held: Sendable, Hashable {
+        var event: Event
+        var due: Timestamp
+        var since: Timestamp
+    }
+
+    /// What one sink is to be told, and why it waits.
+    struct Wait: Sendable, Hashable {
+        /// What a sink does not know yet.
+        enum Content: String, Sendable {
+            /// The match began.
+            case firing
+            /// The match that the sink was told is over.
+            case end
+            /// The latest state of an item beyond its limit, which is no match.
+            case latest
+            /// Nothing any more; the next message counts what was withheld.
+            case count
+        }
+
+        var sink: String
+        var content: Content
+        /// The gate that withholds it; empty before a gate was asked.
+        var gate = ""
+        /// Rows that wait at a gate in the same group are told in one message.
+        var group = ""
+        /// When the gate is asked again; nil when something else shows it.
+        var until: Timestamp?
+        /// Whether `until` is on the wall clock.
+        var isCivil = false
+        var reason = ""
+        /// Earlier messages that were withheld and that no message has counted yet.
+        var count = 0
+        /// Whether a log listed the event: it is told whether or not it is still true.
+        var isListed = false
+
+        init(_ content: Content, _ sink: String) { (self.content, self.sink) = (content, sink) }
+
+        func isDue(at now: RuleTime) -> Bool { until.map { $0 <= (isCivil ? now.wall : now.steady) } ?? false }
+    }
+
+    /// What sinks were told of a match.
+    struct Told: Sendable, Hashable {
+        /// The last event that they were told.
+        var event: Event
+        /// When the first message was made.
+        var since: Timestamp
+        /// The sinks that were told the match and not its end.
+        var sinks: [String] = []
+        /// How many sinks were told the match, also those that were told its end by now.
+        var recipients = 0
+        /// When the match ended first after it was told; nil while it is true.
+        var ended: Timestamp?
+        /// Whether the sinks are to be told the end, and no match began since.
+        var isEndReleased = false
+        /// When the next reminder or escalation is due; nil for never.
+        var due: Timestamp?
+        /// Whether `due` is on the wall clock.
+        var isCivil = false
+        /// When the last reminder was made, or the last message if there were several.
+        var reminded: Timestamp?
+        /// Escalation steps done.
+        var step = 0
+
+        func isDue(at now: RuleTime) -> Bool { due.map { $0 <= (isCivil ? now.wall : now.steady) } ?? false }
+    }
+
+    /// What the row is about; nil when it is about no item and no source.
+    var subject: Subject? { (event ?? held?.event ?? told?.event).map(Subject.init) }
+
+    /// Whether it ends when its item changes, so that a good poll must confirm it.
+    var dependsOnItem: Bool {
+        switch key.slot {
+        case .match: (event ?? held?.event ?? told?.event)?.item != nil
+        // A good poll of the rule's source shows that there really was nothing.
+        case .absence: event.map { $0.source != Event.watcher } ?? false
+        default: false
+        }
+    }
+
+    /// Whether the row of a match says nothing any more.
+    var isSettled: Bool {
+        key.slot == .match && !isStanding && held == nil && waits.isEmpty && told == nil && group.isEmpty
+    }
+
+    /// Whether a match was told or stands: those have room of their own beside the ones that wait.
+    var isTold: Bool { told != nil || isStanding }
+
+    /// The times at which something is to be done, on their clocks. What only a good poll can do is not among them.
+    var deadlines: [Deadline] {
+        guard key.slot == .match else {
+            return due.map { [Deadline(time: $0, isCivil: isCivil)] }.flatMap { dependsOnItem ? nil : $0 } ?? []
+        }
+        var deadlines = waits.compactMap { wait in wait.until.map { Deadline(time: $0, isCivil: wait.isCivil) } }
+        if let held, held.event.item == nil { deadlines.append(Deadline(time: held.due, isCivil: false)) }
+        if let told, let due = told.due { deadlines.append(Deadline(time: due, isCivil: told.isCivil)) }
+        return deadlines
+    }
+
+    /// When a good poll is to confirm it, on the steady clock; nil for never.
+    var confirmation: Timestamp? { key.slot == .absence ? due : held.flatMap { $0.event.item == nil ? nil : $0.due } }
+
+    func isDue(at now: RuleTime) -> Bool { due.map { $0 <= (isCivil ? now.wall : now.steady) } ?? false }
+
+    func age(at now: RuleTime) -> String { DurationText.long(seconds: seconds(at: now)) }
+    func seconds(at now: RuleTime) -> Double { max(0, now.steady.seconds(since: since)) }
+}
+
+/// A time on the steady clock, or on the wall clock.
+struct Deadline: Sendable, Hashable {
+    var time: Timestamp
+    var isCivil: Bool
+}

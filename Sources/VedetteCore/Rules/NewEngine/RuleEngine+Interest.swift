@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension RuleEngine {
+    /// Why rules need a poll of a source even when nothing changed.
+    public struct Interest: Sendable, Hashable {
+        /// When the source should be polled to confirm a pending match, on the steady clock; nil for no pending match.
+        public var nextConfirmation: Timestamp?
+        /// Whether the next good poll must be evaluated, since a poll failed or did not show all items, or since they are not
+        /// counted yet.
+        public var isUncertain: Bool
+    }
+
+    /// Returns why rules need a poll of this source; nil when they do not.
+    public func interest(in source: String) -> Interest? {
+        let isUncertain =
+            world.unconfirmed.contains(source) || world.missing[source] != nil || world.uncounted.contains(source)
+        guard isUncertain || table.hasRows(of: source) else { return nil }
+        return Interest(nextConfirmation: nextConfirmation(of: source), isUncertain: isUncertain)
+    }
+
+    /// Why rules need polls, by source.
+    public var interests: [String: Interest] {
+        var interests: [String: Interest] = [:]
+        for source in table.sources.union(world.unconfirmed).union(world.missing.keys).union(world.uncounted) {
+            interests[source] = interest(in: source)
+        }
+        return interests
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an engine takes over from the engines of other watchers that share its journal. No step of its own may await its
+/// commit meanwhile.
+extension RuleEngine {
+    /// The part of the rules that one of several watchers evaluates.
+    struct Share: Sendable {
+        /// The rules whose deadlines it evaluates.
+        var rules = Set<String>()
+        /// The sources whose polls it evaluates.
+        var sources = Set<String>()
+    }
+
+    /// Replaces rows by those that other watchers wrote. Rows of a rule that is written differently here are left out.
+    public mutating func take(_ changes: [RuleMemory.Key: RuleMemory?], at now: RuleTime) {
+        for (key, row) in changes {
+            if let row, let rule = rule(of: key), rule.identity == row.identity {
+                put(row.clamped(by: rule, at: now))
+            } else {
+                forget(key)
+            }
+        }
+        // They are in the journal already.
+        step = Step()
+    }
+
+    /// Takes the health of sources that other watchers poll.
+    /// - Parameters:
+    ///   - sources: the sources that `health` is about.
+    ///   - uncertain: those of them whose last poll failed.
+    public mutating func take(_ health: SourceHealth, of sources: Set<String>, uncertain: Set<String>) {
+        for source in sources {
+            let new = RuleWorld.Health(cause: health.failing[source], isDown: health.down.contains(source))
+            _ = world.set(new, of: source)
+            if let server = health.servers[source] { world.health.servers[source] = server }
+            if uncertain.contains(source) { pollFailed(source) } else { becomeCertain(source) }
+        }
+    }
+
+    /// Tells what `depends` withheld and whose sources are available, as other watchers found.
+    public mutating func openDependencies(at now: RuleTime) -> Step {
+        take(at: now, { Identifier("") }) { engine, moment in
+            for rule in engine.rules.rules where !rule.gates.depends.isEmpty {
+                engine.openDependencies(of: rule, at: now)
+            }
+        }
+    }
+
+    /// Begins to follow the polls of a source.
+    /// - Parameter isUncertain: whether its items may have changed since its last good poll.
+    public mutating func join(_ source: String, isUncertain: Bool) {
+        share?.sources.insert(source)
+        becomeCertain(source)
+        if isUncertain { pollFailed(source) }
+    }
+
+    /// Ends to follow the polls of a source, which another watcher polls from now on.
+    public mutating func leave(_ source: String) {
+        share?.sources.remove(source)
+        becomeCertain(source)
+    }
+
+    private mutating func becomeCertain(_ source: String) {
+        world.missing[source] = nil
+        guard world.unconfirmed.remove(source) != nil else { return }
+        // Their timers may have run down meanwhile.
+        for key in table.keys(of: source) { table.renewTimers(of: key) }
+    }
+
+    /// Evaluates the deadlines of these rules alone from now on, and the polls of the sources that it joins alone.
+    public mutating func fire(_ rules: Set<String>) {
+        let earlier = share?.rules ?? []
+        share = Share(rules: rules, sources: share?.sources ?? [])
+        // A timer that ran down while another watcher evaluated the rule is set again.
+        for row in table.all where rules.contains(row.key.rule) && !earlier.contains(row.key.rule) {
+            table.renewTimers(of: row.key)
+        }
+    }
+
+    /// Returns the other sources on which the messages of a step may depend.
+    public func sourcesRead(by step: Step) -> Set<String> {
+        var sources = Set<String>()
+        for name in step.rules {
+            guard let rule = rules.rule(named: name) else { continue }
+            sources.formUnion(rule.gates.depends)
+            sources.formUnion(rule.sourceConditions.map(\.source))
+        }
+        // A recovery names the other sources of the server that still fail.
+        let servers = world.health.servers
+        let recovered = step.deliveries.map(\.message.event).filter { $0.item == nil }.compactMap { servers[$0.source] }
+        if !recovered.isEmpty {
+            let affected = Set(recovered)
+            sources.formUnion(servers.filter { affected.contains($0.value) }.keys)
+        }
+        return sources
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension RuleEngine {
+    /// What one call to the engine changed.
+    public struct Step: Sendable {
+        /// Deliveries to commit: pending, or suppressed with the reason.
+        public var deliveries: [Delivery] = []
+        /// Rows to write, by key; nil deletes.
+        public var changes: [RuleMemory.Key: RuleMemory?] = [:]
+        /// The changes of rows in their order, for `undo`.
+        var writes: [Write] = []
+        /// The index in `writes` of the last change of each row.
+        private var lastWrite: [RuleMemory.Key: Int] = [:]
+        /// Silences that a state ended.
+        var ended: [Silence] = []
+        /// The health of sources before the step, for `undo`.
+        var healthBefore: [String: RuleWorld.Health] = [:]
+        /// Sources that the step confirmed, for `undo`.
+        var wereUnconfirmed = Set<String>()
+        /// Sources whose items the step counted first, for `undo`.
+        var wereUncounted = Set<String>()
+        /// Log lines about matches that were discarded because their rule or source is gone or changed.
+        public var discarded: [String] = []
+        /// Log lines about rules that have no room for further rows, once per rule and purpose.
+        public var warnings: [String] = []
+        /// Rules that could not be evaluated against every event, with the reason and the number of events.
+        public var failures: [(rule: String, detail: String)] = []
+
+        /// A change of one row.
+        struct Write: Sendable {
+            var key: RuleMemory.Key
+            /// The row before; nil for none.
+            var before: RuleMemory?
+            /// The versions before and after.
+            var versions: (before: Int, after: Int)
+        }
+
+        /// The row ids of the silences that a state ended.
+        public var endedSilences: [Int64] { ended.map(\.id) }
+
+        /// Appends a step that followed this one.
+        public mutating func add(_ later: Step) {
+            deliveries += later.deliveries
+            for (key, change) in later.changes { changes[key] = .some(change) }
+            for write in later.writes { record(write) }
+            ended += later.ended
+            healthBefore.merge(later.healthBefore) { first, _ in first }
+            wereUnconfirmed.formUnion(later.wereUnconfirmed)
+            wereUncounted.formUnion(later.wereUncounted)
+            discarded += later.discarded
+            failures += later.failures
+            warnings += later.warnings
+        }
+
+        /// Records a change of a row. Changes that directly follow each other are one.
+        mutating func record(_ write: Write) {
+            if let last = lastWrite[write.key], writes[last].versions.after == write.versions.before {
+                writes[last].versions.after = write.versions.after
+            } else {
+                lastWrite[write.key] = writes.count
+                writes.append(write)
+            }
+        }
+
+        /// Forgets the changes of rows that are as the journal has them.
+        mutating func removeWrites(of keys: Set<RuleMemory.Key>) {
+            let others = writes.filter { !keys.contains($0.key) }
+            (writes, lastWrite) = ([], [:])
+            for write in others { record(write) }
+            for key in keys { changes.removeValue(forKey: key) }
+        }
+
+        /// Whether there is nothing to commit.
+        public var isEmpty: Bool { deliveries.isEmpty && changes.isEmpty && ended.isEmpty }
+
+        /// The rules of which the step changed rows or made deliveries.
+        public var rules: Set<String> { Set(changes.keys.map(\.rule)).union(deliveries.map(\.message.rule)) }
+
+        /// The sources whose rows the step changed.
+        public var sources: Set<String> {
+            let rows = changes.values.compactMap { $0 } + writes.compactMap(\.before)
+            return Set(rows.compactMap(\.subject?.source))
+        }
+    }
+
+    /// Undoes a step whose commit failed; its poll will be repeated. Steps that fail together can be undone in any order: a
+    /// row that a later step changed keeps that change, and if the later step fails, too, it gets the value before both.
+    public mutating func undo(_ failed: Step) {
+        for change in failed.writes.reversed() { table.undo(change) }
+        table.endUndo()
+        for (source, health) in failed.healthBefore { _ = world.set(health, of: source) }
+        world.unconfirmed.formUnion(failed.wereUnconfirmed)
+        world.uncounted.formUnion(failed.wereUncounted)
+        world.endedSilences.subtract(failed.endedSilences)
+        world.silences += failed.ended.filter { ended in !world.silences.contains { $0.id == ended.id } }
+        step = Step()
+    }
+}

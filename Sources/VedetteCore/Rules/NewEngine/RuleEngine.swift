@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Evaluates rules, and keeps what is true of each subject and what each sink was told of it: (rows, event or time) →
+/// (rows, deliveries). It reads no clock and writes nothing; what a step changed is committed with the poll that caused it
+/// (I1).
+public struct RuleEngine: Sendable {
+    /// The rules in force.
+    public internal(set) var rules: RuleSet
+    /// What gates may ask besides the rows.
+    var world: RuleWorld
+    /// The rows.
+    var table: RowTable
+    var step = Step()
+    /// Which part of the rules this engine evaluates beside those of other watchers; nil for all.
+    var share: Share?
+    /// What the rules of a coming reload ask of other sources, while stored items are added.
+    var gathered: SourceFacts?
+    /// How often facts were gathered: a poll whose evaluation began before counts for them, too.
+    var gatherings = 0
+
+    /// Creates an engine that remembers nothing.
+    public init(_ rules: RuleSet, civil: any CivilTime) { self.init(rules, civil: civil, maximumVersions: 100_000) }
+
+    /// - Parameter maximumVersions: the versions of deleted rows that are kept at most.
+    init(_ rules: RuleSet, civil: any CivilTime, maximumVersions: Int) {
+        (self.rules, world) = (rules, RuleWorld(rules, civil))
+        table = RowTable(maximumVersions: maximumVersions)
+    }
+
+    // MARK: Events, polls, time
+
+    /// Evaluates a poll in one piece: its events in the order in which they are committed, and what it observed besides.
+    public mutating func evaluatePoll(
+        of source: String, events: [Event] = [], _ observation: PollObservation = PollObservation(), at now: RuleTime,
+        identifier: () -> Identifier
+    ) -> Step {
+        var evaluation = PollEvaluation(of: source, events: events, observation, at: now)
+        resume(&evaluation, elapsed: { .zero }, identifier: identifier)
+        return evaluation.step
+    }
+
+    /// Evaluates an event that does not come from a poll.
+    public mutating func evaluate(_ event: Event, at now: RuleTime, identifier: () -> Identifier) -> Step {
+        take(at: now, identifier) { engine, moment in
+            var evaluation = PollEvaluation(of: event.source, events: [event], at: now)
+            engine.process(event, &evaluation, { .zero }, moment)
+            engine.reportFailures(evaluation, moment)
+        }
+    }
+
+    /// Does everything that is due and needs no poll to confirm it.
+    public mutating func fireTimers(at now: RuleTime, identifier: () -> Identifier) -> Step {
+        take(at: now, identifier) { engine, moment in
+            for key in engine.table.takeDueKeys(at: now) {
+                guard engine.share?.rules.contains(key.rule) ?? true, let row = engine.table[key] else { continue }
+                // The next good poll of an uncertain item's source confirms it.
+                if engine.world.isUncertain(row) {
+                    engine.table.awaitPoll(key)
+                } else {
+                    engine.expire(row, at: moment)
+                }
+            }
+        }
+    }
+
+    /// Returns when the next timer is due, on the steady clock.
+    public func nextTimer(at now: RuleTime) -> Timestamp? { table.nextTimer(at: now) }
+
+    /// Returns when the source should be polled to confirm a pending match, on the steady clock.
+    public func nextConfirmation(of source: String) -> Timestamp? { table.nextConfirmation(of: source) }
+
+    /// Returns the `stays` rules that can match this source.
+    public func rulesMatchingExisting(in source: String) -> [Rule] {
+        rules.matchingExisting.filter { $0.when.sources?.contains(source) != false }
+    }
+
+    // MARK: Silences
+
+    /// The silences in force.
+    public var silences: [Silence] { world.silences }
+
+    /// Replaces the silences by those of the journal.
+    public mutating func setSilences(_ silences: [Silence]) {
+        world.silences = silences.filter { !world.endedSilences.contains($0.id) }
+    }
+
+    /// Tells what silences withheld and no silence covers any more.
+    public mutating func releaseSilenced(at now: RuleTime, identifier: () -> Identifier) -> Step {
+        take(at: now, identifier) { engine, moment in engine.openSilences(at: moment) }
+    }
+
+    // MARK: Rows
+
+    /// All rows, in no order.
+    public var remembered: [RuleMemory] { table.all }
+    /// The sources with rows about their items.
+    public var rememberedSources: Set<String> { table.sources }
+
+    /// The versions of rows, for tests of their bound.
+    var versions: RowVersions { table.versions }
+
+    func rule(of key: RuleMemory.Key) -> Rule? { rules.rule(named: key.rule) }
+
+    /// Writes a row; one of a match that says nothing any more is deleted. Returns false when the rule has no room for it.
+    @discardableResult
+    mutating func put(_ row: RuleMemory) -> Bool {
+        guard !row.isSettled else {
+            forget(row.key)
+            return true
+        }
+        guard table.hasRoom(for: row) else {
+            if row.key.slot != .once, row.key.slot != .reference, table.reportsLack(of: row) {
+                step.warnings.append(
+                    "rule '\(row.key.rule)' has no room for more than \(RuleMemory.maximum) \(row.noun); "
+                        + "further ones are suppressed, or get no reminders")
+            }
+            return false
+        }
+        record(table.set(row.key, row), row)
+        return true
+    }
+
+    /// Deletes a row.
+    mutating func forget(_ key: RuleMemory.Key) { record(table.set(key, nil), nil) }
+
+    private mutating func record(_ write: Step.Write?, _ row: RuleMemory?) {
+        guard let write else { return }
+        step.record(write)
+        step.changes[write.key] = .some(row)
+    }
+
+    /// Runs a step, and returns what it changed.
+    mutating func take(
+        at now: RuleTime, _ identifier: () -> Identifier, _ body: (inout RuleEngine, StepContext) -> Void
+    ) -> Step {
+        withoutActuallyEscaping(identifier) { body(&self, StepContext(now: now, identifier: $0)) }
+        defer { step = Step() }
+        return step
+    }
+}
+
+/// The time of a step, and what makes its ids.
+struct StepContext {
+    let now: RuleTime
+    let identifier: () -> Identifier
+}
