@@ -127,6 +127,10 @@ public struct RuleEngine: Sendable {
         guard let write else { return }
         step.record(write)
         step.changes[write.key] = .some(row)
+        if let source = write.before?.subject?.source, !table.hasRows(of: source) {
+            if world.unconfirmed.remove(source) != nil { step.wereUnconfirmed.insert(source) }
+            world.missing[source] = nil
+        }
     }
 
     /// Runs a step, and returns what it changed.

@@ -3,53 +3,60 @@
 /// `remind` and `escalate`: further messages about a match that was announced and is still true. Matches of one message
 /// are announced together again.
 extension RuleEngine {
+    /// What a reminder or an escalation says of one row.
+    private typealias Part = (key: RuleMemory.Key, event: Event)
+
     /// Sends the escalations and the reminder that are due, for all matches that one message announced.
     mutating func sendFollowUps(_ row: RuleMemory, _ rule: Rule, at moment: StepContext) {
         let now = moment.now
-        var escalations: [Int: [RuleMemory]] = [:]
-        var reminders: [RuleMemory] = []
+        var escalations: [Int: [Part]] = [:]
+        var reminders: [Part] = []
         for var row in dueTogether(with: row, at: now) {
             guard var told = row.told else { continue }
-            let candidate = Candidate(rule: rule, event: told.event, sink: "", content: .followUp)
-            let (verdict, gate) = verdict(of: candidate, at: now)
             var reason: String?
-            switch verdict {
-            case .wait(let waiting) where gate == QuietGate.self:
+            let candidate = Candidate(rule: rule, event: told.event, sink: "", content: .followUp)
+            switch verdict(of: candidate, at: now) {
+            case (.wait(let waiting), let gate) where gate == QuietGate.self:
                 (told.due, told.isCivil) = (waiting.until, waiting.isCivil)
                 row.told = told
                 put(row)
                 continue
-            case .wait(let waiting): reason = waiting.reason
-            case .drop(let why): reason = why
-            case .pass, .list: break
+            case (.wait(let waiting), _): reason = waiting.reason
+            case (.drop(let why), _): reason = why
+            case (.pass, _), (.list, _): break
             }
-            while let step = rule.gates.escalate.indices.first(where: { $0 == told.step }),
-                told.since.advanced(by: rule.gates.escalate[step].after) <= now.steady
+            while told.step < rule.gates.escalate.count,
+                told.since.advanced(by: rule.gates.escalate[told.step].after) <= now.steady
             {
-                told.step += 1
                 if let reason {
-                    for target in rule.gates.escalate[step].notify {
+                    for target in rule.gates.escalate[told.step].notify {
                         suppress(rule, told.event, reason, for: target.sink, at: moment)
                     }
                 } else {
-                    escalations[step, default: []].append(row)
+                    escalations[told.step, default: []].append((row.key, told.event))
                 }
+                told.step += 1
             }
             if let remind = rule.gates.remind, told.nextReminder(remind) <= now.steady {
                 // One message, however many reminders were missed.
                 told.reminded = now.steady
-                if let reason { suppress(rule, told.event, reason, at: moment) } else { reminders.append(row) }
+                if let reason {
+                    suppress(rule, told.event, reason, at: moment)
+                } else {
+                    let seconds = max(0, now.steady.seconds(since: told.since))
+                    let event = told.event.reminder(id: moment.identifier(), at: now.wall, after: seconds)
+                    reminders.append((row.key, event))
+                }
             }
             (told.due, told.isCivil) = (rule.nextFollowUp(told), false)
             row.told = told.due == nil && told.sinks.isEmpty ? nil : told
-            if row.told?.due == nil { row.group = "" }
+            if told.due == nil { row.group = "" }
             put(row)
         }
-        for (step, rows) in escalations.sorted(by: { $0.key < $1.key }) {
-            for target in rule.gates.escalate[step].notify { escalate(rows, rule, to: target, at: moment) }
+        for (number, parts) in escalations.sorted(by: { $0.key < $1.key }) {
+            sendTogether(parts, rule, to: rule.gates.escalate[number].notify, at: moment)
         }
-        var made: [[RuleMemory.Key]: Event] = [:]
-        for target in rule.notify { remind(of: reminders, rule, target, &made, at: moment) }
+        sendTogether(reminders, rule, to: rule.notify, at: moment)
     }
 
     /// Returns the row, and those of the same message that are due as well.
@@ -59,72 +66,56 @@ extension RuleEngine {
         return rows.filter { $0.told?.isDue(at: now) == true && !world.isUncertain($0) }
     }
 
-    /// Sends one escalation about all of the rows. One that a silence withholds from the sink waits for its end.
-    private mutating func escalate(
-        _ rows: [RuleMemory], _ rule: Rule, to target: Rule.NotificationTarget, at moment: StepContext
+    /// Sends each sink one message about the parts that no silence withholds from it.
+    private mutating func sendTogether(
+        _ parts: [Part], _ rule: Rule, to targets: [Rule.NotificationTarget], at moment: StepContext
     ) {
-        var sent: [RuleMemory] = []
-        for row in rows {
-            guard let event = row.told?.event else { continue }
-            guard let silence = world.silence(of: rule, event, sink: target.sink, at: moment.now) else {
-                sent.append(row)
-                continue
+        var made: [[RuleMemory.Key]: Event] = [:]
+        for target in targets {
+            var sent: [Part] = []
+            for part in parts {
+                if let silence = world.silence(of: rule, part.event, sink: target.sink, at: moment.now) {
+                    suppress(rule, part.event, "silenced: \(silence.description)", for: target.sink, at: moment)
+                    if !silence.drops { keepEscalation(part, rule, target.sink, silence, at: moment.now) }
+                } else {
+                    sent.append(part)
+                }
             }
-            suppress(rule, event, "silenced: \(silence.description)", for: target.sink, at: moment)
-            guard !silence.drops, var kept = table[row.key] else { continue }
-            kept.event = kept.event ?? event
-            kept.waits.append(RuleMemory.Wait(.firing, target.sink))
-            let end = world.silenceEnd(of: rule, event, sink: target.sink, at: moment.now)
-            let waiting = Verdict.Waiting(reason: "silenced: \(silence.description)", until: end, isCivil: true)
-            kept.wait(target.sink, at: SinkSilencesGate.name, waiting)
-            put(kept)
+            guard let last = sent.last?.event else { continue }
+            let keys = sent.map(\.key)
+            var message = last
+            if sent.count > 1 {
+                message =
+                    made[keys]
+                    ?? last.message(about: sent.map(\.event), of: rule, id: moment.identifier(), at: moment.now.wall)
+                if last.kind == .reminder { message.kind = .reminder }
+                made[keys] = message
+            }
+            deliver(rule, message, to: target, at: moment)
+            for key in keys { noteFollowUp(key, rule, target.sink) }
         }
-        let events = sent.compactMap { $0.told?.event }
-        guard let last = events.last else { return }
-        let message =
-            events.count > 1 ? last.message(about: events, of: rule, id: moment.identifier(), at: moment.now.wall) : last
-        deliver(rule, message, to: target, at: moment)
-        noteFollowUps(sent, rule, target.sink)
     }
 
-    /// Sends one reminder of all rows to a sink.
-    private mutating func remind(
-        of rows: [RuleMemory], _ rule: Rule, _ target: Rule.NotificationTarget, _ made: inout [[RuleMemory.Key]: Event],
-        at moment: StepContext
+    /// Lets an escalation that a silence of its sink withholds wait for the end of the silence; a reminder does not.
+    private mutating func keepEscalation(
+        _ part: Part, _ rule: Rule, _ sink: String, _ silence: Silence, at now: RuleTime
     ) {
-        var sent: [(row: RuleMemory, event: Event)] = []
-        for row in rows {
-            guard let told = row.told else { continue }
-            let seconds = max(0, moment.now.steady.seconds(since: told.since))
-            let event =
-                made[[row.key]] ?? told.event.reminder(id: moment.identifier(), at: moment.now.wall, after: seconds)
-            made[[row.key]] = event
-            if let silence = world.silence(of: rule, event, sink: target.sink, at: moment.now) {
-                suppress(rule, event, "silenced: \(silence.description)", for: target.sink, at: moment)
-            } else {
-                sent.append((row, event))
-            }
-        }
-        guard let last = sent.last?.event else { return }
-        var message = last
-        if sent.count > 1 {
-            let keys = sent.map(\.row.key)
-            message =
-                made[keys]
-                ?? last.message(about: sent.map(\.event), of: rule, id: moment.identifier(), at: moment.now.wall)
-            message.kind = .reminder
-            made[keys] = message
-        }
-        deliver(rule, message, to: target, at: moment)
-        noteFollowUps(sent.map(\.row), rule, target.sink)
+        guard part.event.kind != .reminder, var row = table[part.key], !row.waits.contains(where: { $0.sink == sink })
+        else { return }
+        row.event = row.event ?? part.event
+        row.waits.append(RuleMemory.Wait(.firing, sink))
+        let end = world.silenceEnd(of: rule, part.event, sink: sink, at: now)
+        let reason = "silenced: \(silence.description)"
+        row.wait(sink, at: SinkSilencesGate.name, Verdict.Waiting(reason: reason, until: end, isCivil: true))
+        put(row)
     }
 
-    private mutating func noteFollowUps(_ rows: [RuleMemory], _ rule: Rule, _ sink: String) {
-        for key in rows.map(\.key) {
-            guard var row = table[key] else { continue }
-            noteFollowUp(&row, rule, sink)
-            if row != table[key] { put(row) }
-        }
+    /// Remembers who was told a reminder or an escalation: they are to be told the end, too.
+    private mutating func noteFollowUp(_ key: RuleMemory.Key, _ rule: Rule, _ sink: String) {
+        guard var row = table[key], let told = row.told, rule.remembersSinks(told.event), !told.sinks.contains(sink)
+        else { return }
+        row.told?.sinks = (told.sinks + [sink]).sorted()
+        put(row)
     }
 }
 

@@ -17,6 +17,8 @@ extension RuleEngine {
         var release = Release(rule: rule, group: group, rows: rows)
         for i in release.rows.indices { ask(about: i, &release, at: moment) }
         release.countWhatIsOver(at: moment.now) { sink, count in self.keepCount(count, sink, rule, group) }
+        // Before anything is told: a group in which rows wait does not end.
+        for row in release.rows where row.waits.contains(where: { !$0.gate.isEmpty }) && row != table[row.key] { put(row) }
         tellEnds(&release, at: moment)
         tellMatches(&release, at: moment)
         list(&release, at: moment)
@@ -43,6 +45,10 @@ extension RuleEngine {
                 gate: wait.gate, isLate: isLate, isListed: wait.isListed)
             let (verdict, gate) = verdict(of: candidate, at: moment.now)
             switch verdict {
+            case .pass, .list: for gate in Gates.all where gate.concerns(candidate) { gate.admit(candidate, &self, at: moment.now) }
+            case .wait, .drop: break
+            }
+            switch verdict {
             case .pass: release.pass(i, wait, isLate: isLate)
             case .list(let target): release.lists[i] = target
             case .drop(let reason): drop(wait, &row, rule, reason, at: moment)
@@ -56,7 +62,7 @@ extension RuleEngine {
                     drop(wait, &row, rule, RuleEngine.noRoom(gate.noun), at: moment)
                     continue
                 }
-                if gate.leavesRecord, gate.name != wait.gate {
+                if gate.leavesRecord, gate.name != wait.gate, !waiting.awaitsPoll {
                     suppress(rule, event, waiting.reason, for: wait.sink, at: moment)
                 }
                 row.wait(wait.sink, at: gate.name, waiting)
@@ -122,7 +128,8 @@ struct Release {
     init(rule: Rule, group: RowTable.Group, rows: [RuleMemory]) { (self.rule, self.group, self.rows) = (rule, group, rows) }
 
     mutating func pass(_ row: Int, _ wait: RuleMemory.Wait, isLate: Bool) {
-        if wait.content != .end {
+        // The ends of failures of one server are told together.
+        if wait.content != .end || group.gate == ServerGate.name {
             matches[Audience(sink: wait.sink, isLate: isLate), default: []].append(row)
         } else if ends.last?.row == row {
             ends[ends.count - 1].sinks.append(wait.sink)
@@ -184,7 +191,10 @@ extension RuleMemory {
     /// Lets a sink wait at a gate.
     mutating func wait(_ sink: String, at gate: String, _ waiting: Verdict.Waiting) {
         guard let i = waits.firstIndex(where: { $0.sink == sink }) else { return }
-        (waits[i].gate, waits[i].group, waits[i].reason) = (gate, waiting.group, waiting.reason)
+        waits[i].awaitsPoll = waiting.awaitsPoll
+        if !waiting.awaitsPoll {
+            (waits[i].gate, waits[i].group, waits[i].reason) = (gate, waiting.group, waiting.reason)
+        }
         (waits[i].until, waits[i].isCivil) = (waiting.until, waiting.until != nil && waiting.isCivil)
     }
 

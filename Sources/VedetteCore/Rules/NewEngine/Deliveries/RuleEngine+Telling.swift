@@ -52,14 +52,10 @@ extension RuleEngine {
                 withheld += takeLimitCount(rule, last, audience.sink)
             }
             deliver(rule, message, to: target, withheld: withheld, at: moment)
-            let wasListed = indices.allSatisfy { i in
-                release.rows[i].waits.contains { $0.sink == audience.sink && $0.isListed }
-            }
             let group = events.count > 1 ? message.id.description : ""
             for i in indices { noteTold(&release.rows[i], rule, audience.sink, in: group, at: moment) }
-            let content = MadeMessage(
-                rule: rule, events: events, sink: audience.sink, content: .firing, wasListed: wasListed)
-            charge(content, at: moment)
+            let content: Candidate.Content = last.kind == .resolved ? .end : .firing
+            charge(MadeMessage(rule: rule, events: events, sink: audience.sink, content: content), at: moment)
             told += events
         }
         // Afterwards only: each sink's message shows the change since the last one.
@@ -125,13 +121,6 @@ extension RuleEngine {
         row.group = row.told?.due == nil ? "" : group
     }
 
-    /// Remembers who was told a reminder or an escalation: a sink of an escalation is to be told the end, too.
-    mutating func noteFollowUp(_ row: inout RuleMemory, _ rule: Rule, _ sink: String) {
-        guard var told = row.told, rule.remembersSinks(told.event) else { return }
-        told.sinks = Set(told.sinks).union([sink]).sorted()
-        row.told = told
-    }
-
     /// Starts the reminders of the matches that a digest announces and that are still true.
     private mutating func activateListed(_ digest: Event, _ rule: Rule, at moment: StepContext) {
         let group = digest.id.description
@@ -167,7 +156,7 @@ extension Rule {
 
     /// Whether the sinks that were told the event are to be told its end: by `resolved`, or by a rule that matches failures and
     /// recoveries.
-    fileprivate func remembersSinks(_ event: Event) -> Bool { gates.resolved || HealthChange(event) != nil }
+    func remembersSinks(_ event: Event) -> Bool { gates.resolved || HealthChange(event) != nil }
 
     /// Whether the event is the end of what was told, and no match of its own.
     fileprivate func isEnd(_ event: Event) -> Bool {

@@ -3,7 +3,6 @@
 /// What waited is told only after a good poll of its source: the item may have changed meanwhile.
 enum ConfirmedGate: Gate {
     static let name = "unconfirmed"
-    static let waitingText = "told after the next good poll of its source"
     static let leavesRecord = false
 
     /// A new match is confirmed by the poll that brought it.
@@ -12,6 +11,6 @@ enum ConfirmedGate: Gate {
     static func verdict(_ candidate: Candidate, _ engine: RuleEngine, at now: RuleTime) -> Verdict {
         guard engine.world.isUncertain(candidate.event) else { return .pass }
         let reason = "'\(candidate.event.source)' has not been polled well since"
-        return .wait(Verdict.Waiting(reason: reason, until: now.steady))
+        return .wait(Verdict.Waiting(reason: reason, until: now.steady, awaitsPoll: true))
     }
 }

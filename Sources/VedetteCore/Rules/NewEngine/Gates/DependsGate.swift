@@ -29,7 +29,7 @@ extension RuleEngine {
             if awaitsPoll, let share, !share.sources.contains(source) { continue }
             for i in row.waits.indices where row.waits[i].gate == DependsGate.name {
                 (row.waits[i].until, row.waits[i].isCivil) = (now.steady, false)
-                if awaitsPoll { row.waits[i].gate = ConfirmedGate.name }
+                row.waits[i].awaitsPoll = awaitsPoll
             }
             put(row)
             if awaitsPoll { world.unconfirmed.insert(source) }

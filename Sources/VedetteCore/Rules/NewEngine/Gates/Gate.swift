@@ -20,6 +20,8 @@ protocol Gate: Sendable {
     static func concerns(_ candidate: Candidate) -> Bool
     /// Decides about one message to one sink.
     static func verdict(_ candidate: Candidate, _ engine: RuleEngine, at now: RuleTime) -> Verdict
+    /// Notes a match that passed all gates, before further ones are asked about.
+    static func admit(_ candidate: Candidate, _ engine: inout RuleEngine, at now: RuleTime)
     /// Counts a message that was made.
     static func charge(_ message: MadeMessage, _ engine: inout RuleEngine, at now: RuleTime)
 }
@@ -30,6 +32,7 @@ extension Gate {
     static var leavesRecord: Bool { true }
     static var countsOver: Bool { true }
     static var tellsWithoutRoom: Bool { false }
+    static func admit(_ candidate: Candidate, _ engine: inout RuleEngine, at now: RuleTime) {}
     static func charge(_ message: MadeMessage, _ engine: inout RuleEngine, at now: RuleTime) {}
 }
 
@@ -83,6 +86,8 @@ enum Verdict {
         var isCivil = false
         /// What waits in the same group is told together.
         var group = ""
+        /// Whether it goes on waiting where it is, for a good poll of its source.
+        var awaitsPoll = false
         /// Whether what waits in the group is to be told now, together with this.
         var opensGroup = false
     }
@@ -96,17 +101,13 @@ enum Verdict {
     }
 }
 
-/// A message to one sink that was made, or a match that was listed in a log.
+/// A message to one sink that was made.
 struct MadeMessage {
     let rule: Rule
     /// What it is about.
     let events: [Event]
     let sink: String
     let content: Candidate.Content
-    /// Whether the match was only listed in a log.
-    var isListing = false
-    /// Whether the events were listed in a log before.
-    var wasListed = false
 }
 
 extension RuleEngine {

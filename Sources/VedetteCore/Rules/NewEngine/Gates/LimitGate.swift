@@ -9,7 +9,8 @@ enum LimitGate: Gate {
     static let countSpan = Duration.seconds(7 * 86_400)
 
     static func concerns(_ candidate: Candidate) -> Bool {
-        candidate.rule.gates.limit != nil && candidate.content == .firing
+        // A late message has passed with those to the other sinks.
+        candidate.rule.gates.limit != nil && candidate.content == .firing && !candidate.isLate
     }
 
     static func verdict(_ candidate: Candidate, _ engine: RuleEngine, at now: RuleTime) -> Verdict {
@@ -33,7 +34,7 @@ enum LimitGate: Gate {
     }
 
     static func charge(_ message: MadeMessage, _ engine: inout RuleEngine, at now: RuleTime) {
-        guard let limit = message.rule.gates.limit, message.content == .firing, !message.isListing else { return }
+        guard let limit = message.rule.gates.limit, message.content == .firing else { return }
         for key in Set(message.events.map { key(message.rule, $0) }).sorted(by: { $0.name < $1.name }) {
             var row = engine.table[key] ?? RuleMemory(key: key, identity: message.rule.identity, since: now.steady)
             row.times.removeAll { $0.time.advanced(by: limit.per) <= now.steady }

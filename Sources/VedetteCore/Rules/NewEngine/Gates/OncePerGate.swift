@@ -15,16 +15,11 @@ enum OncePerGate: Gate {
         return .drop("already sent for \(candidate.rule.gates.oncePer ?? "") '\(key.name)'")
     }
 
-    static func charge(_ message: MadeMessage, _ engine: inout RuleEngine, at now: RuleTime) {
-        guard message.content == .firing, !message.wasListed else { return }
-        for event in message.events {
-            guard let key = key(message.rule, event) else { continue }
-            let isUsed = engine.table[key] != nil
-            guard !isUsed else { continue }
-            var row = RuleMemory(key: key, identity: message.rule.identity, since: now.steady)
-            row.events = [event.id.description]
-            engine.rememberValue(row)
-        }
+    static func admit(_ candidate: Candidate, _ engine: inout RuleEngine, at now: RuleTime) {
+        guard let key = key(candidate.rule, candidate.event), engine.table[key] == nil else { return }
+        var row = RuleMemory(key: key, identity: candidate.rule.identity, since: now.steady)
+        row.events = [candidate.event.id.description]
+        engine.rememberValue(row)
     }
 
     private static func key(_ rule: Rule, _ event: Event) -> RuleMemory.Key? {

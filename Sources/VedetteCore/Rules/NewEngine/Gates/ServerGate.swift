@@ -23,12 +23,12 @@ enum ServerGate: Gate {
         return .wait(
             Verdict.Waiting(
                 reason: "'\(source)' of \(server) was reported less than a minute before; the others follow together",
-                group: key.name))
+                until: first.due, group: key.name))
     }
 
     static func charge(_ message: MadeMessage, _ engine: inout RuleEngine, at now: RuleTime) {
         // What is told together starts no group of its own.
-        guard message.events.count == 1, !message.isListing, let event = message.events.first,
+        guard message.events.count == 1, let event = message.events.first,
             let key = key(message.rule, event, engine), let change = HealthChange(event)
         else { return }
         endGroups(that: { $0.contradicts(change) }, message.rule, server(of: event, engine), &engine)

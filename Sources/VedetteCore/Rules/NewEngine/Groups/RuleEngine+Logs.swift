@@ -37,10 +37,6 @@ extension RuleEngine {
         guard put(log) else { return suppress(rule, event, RuleEngine.noRoom(log.noun), at: moment) }
         // A match that is reminded of already stays as it is.
         if rule.gates.remind != nil, row.told?.due == nil { row.group = key.listingGroup }
-        for sink in rule.notify.prefix(1).map(\.sink) {
-            charge(
-                MadeMessage(rule: rule, events: [event], sink: sink, content: .firing, isListing: true), at: moment)
-        }
         let time = log.isCivil ? log.due?.rfc3339 : nil
         suppress(rule, event, "goes into the digest of \(time ?? "the rule")", at: moment)
     }

@@ -77,7 +77,7 @@ extension RuleEngine {
             put(row)
             count(rule, held.event, at: moment)
         }
-        let due = row.waits.filter { $0.isDue(at: moment.now) || $0.gate == ConfirmedGate.name }
+        let due = row.waits.filter { $0.isDue(at: moment.now) || $0.awaitsPoll }
         for wait in due { reconcile(rule, RowTable.Group(rule: rule.name, gate: wait.gate, name: wait.group), at: moment) }
         if let row = table[row.key], row.told?.isDue(at: moment.now) == true { sendFollowUps(row, rule, at: moment) }
     }

@@ -167,8 +167,7 @@ struct RowTable: Sendable {
 
     /// The source whose good poll the row waits for.
     private static func confirmer(_ row: RuleMemory) -> String? {
-        let waits = row.confirmation != nil || row.waits.contains { $0.gate == ConfirmedGate.name }
-        return waits ? source(row) : nil
+        row.confirmation != nil || row.waits.contains(where: \.awaitsPoll) ? source(row) : nil
     }
 
     private static func groups(_ row: RuleMemory) -> Set<Group> {

@@ -79,6 +79,7 @@ extension RuleMemory.Wait {
             "civil": JSON.flag(isCivil),
             "reason": reason.isEmpty ? nil : .string(reason),
             "count": count == 0 ? nil : .number(count),
+            "unconfirmed": JSON.flag(awaitsPoll),
             "listed": JSON.flag(isListed),
         ])
     }
@@ -94,6 +95,7 @@ extension RuleMemory.Wait {
         isCivil = json["civil"] == .bool(true)
         reason = json["reason"]?.string ?? ""
         count = json["count"]?.int64.map(Int.init) ?? 0
+        awaitsPoll = json["unconfirmed"] == .bool(true)
         isListed = json["listed"] == .bool(true)
     }
 }

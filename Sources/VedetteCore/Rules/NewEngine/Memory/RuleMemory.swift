@@ -28,8 +28,9 @@ public struct RuleMemory: Sendable, Hashable {
         /// the first events, `count` the number of all.
         case failed
 
-        /// Whether what the rule does about one source can depend on its rows about others.
-        public var isShared: Bool { ![.reference, .failed].contains(self) }
+        /// Whether what the rule does about one source can depend on its rows about others. A step that tells matches together
+        /// writes their rows, too.
+        public var isShared: Bool { ![.match, .reference, .failed].contains(self) }
     }
 
     /// Identifies a row.
@@ -131,6 +132,8 @@ extension RuleMemory {
         var reason = ""
         /// Earlier messages that were withheld and that no message has counted yet.
         var count = 0
+        /// Whether the gate is asked again after a good poll of the source.
+        var awaitsPoll = false
         /// Whether a log listed the event: it is told whether or not it is still true.
         var isListed = false
 
