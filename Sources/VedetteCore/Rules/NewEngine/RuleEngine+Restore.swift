@@ -98,9 +98,12 @@ extension RuleMemory {
         if !isCivil { row.due = clamp(due, within: longestDelay(rule)) }
         if let held = row.held {
             row.held?.since = min(held.since, now.steady)
-            row.held?.due = rule.timeOfAge(of: held.event, at: now) ?? min(held.due, now.steady.advanced(by: rule.gates.pendingFor))
+            row.held?.due =
+                rule.timeOfAge(of: held.event, at: now) ?? min(held.due, now.steady.advanced(by: rule.gates.pendingFor))
         }
-        for i in row.waits.indices where !row.waits[i].isCivil { row.waits[i].until = clamp(row.waits[i].until, within: .zero) }
+        for i in row.waits.indices where !row.waits[i].isCivil {
+            row.waits[i].until = clamp(row.waits[i].until, within: .zero)
+        }
         if let told = row.told {
             row.told?.since = min(told.since, now.steady)
             row.told?.ended = told.ended.map { min($0, now.steady) }

@@ -13,18 +13,21 @@ extension RuleEngine {
         reconcile(rule, [row], RowTable.Group(rule: rule.name, gate: ""), at: moment)
     }
 
-    private mutating func reconcile(_ rule: Rule, _ rows: [RuleMemory], _ group: RowTable.Group, at moment: StepContext) {
+    private mutating func reconcile(_ rule: Rule, _ rows: [RuleMemory], _ group: RowTable.Group, at moment: StepContext)
+    {
         var release = Release(rule: rule, group: group, rows: rows)
         for i in release.rows.indices { ask(about: i, &release, at: moment) }
         release.countWhatIsOver(at: moment.now) { sink, count in self.keepCount(count, sink, rule, group) }
         // Before anything is told: a group in which rows wait does not end.
-        for row in release.rows where row.waits.contains(where: { !$0.gate.isEmpty }) && row != table[row.key] { put(row) }
+        for row in release.rows where row.waits.contains(where: { !$0.gate.isEmpty }) && row != table[row.key] {
+            put(row)
+        }
         tellEnds(&release, at: moment)
         tellMatches(&release, at: moment)
         list(&release, at: moment)
         for var row in release.rows {
             row.dropEventIfUnused()
-            if row != table[row.key], !put(row) {
+            if row.isSettled ? table[row.key] != nil : row != table[row.key], !put(row) {
                 // Beyond the room for matches that were told nothing is remembered of them.
                 row.told = nil
                 put(row)
@@ -35,43 +38,41 @@ extension RuleEngine {
 
     /// Asks the gates for each sink that waits in the group.
     private mutating func ask(about i: Int, _ release: inout Release, at moment: StepContext) {
-        var row = release.rows[i]
         let (rule, group) = (release.rule, release.group)
-        guard let event = row.event else { return }
-        for wait in row.waits where wait.isIn(group) && wait.content != .count {
+        guard let event = release.rows[i].event else { return }
+        var candidate = Candidate(rule: rule, event: event, sink: "", content: .firing)
+        for wait in release.rows[i].waits where wait.isIn(group) && wait.content != .count {
             let isLate = release.rows[i].isLate(wait.content, rule)
-            let candidate = Candidate(
-                rule: rule, event: event, sink: wait.sink, content: wait.content == .end ? .end : .firing,
-                gate: wait.gate, isLate: isLate, isListed: wait.isListed)
+            (candidate.sink, candidate.content) = (wait.sink, wait.content == .end ? .end : .firing)
+            (candidate.gate, candidate.isLate, candidate.isListed) = (wait.gate, isLate, wait.isListed)
             let (verdict, gate) = verdict(of: candidate, at: moment.now)
             switch verdict {
-            case .pass, .list: for gate in Gates.all where gate.concerns(candidate) { gate.admit(candidate, &self, at: moment.now) }
+            case .pass, .list: for gate in Gates.all { gate.admit(candidate, &self, at: moment.now) }
             case .wait, .drop: break
             }
             switch verdict {
             case .pass: release.pass(i, wait, isLate: isLate)
             case .list(let target): release.lists[i] = target
-            case .drop(let reason): drop(wait, &row, rule, reason, at: moment)
+            case .drop(let reason): drop(wait, &release.rows[i], rule, reason, at: moment)
             case .wait(let waiting):
-                let isKept = table[row.key].map { !$0.waits.isEmpty } ?? false || table.hasRoom(for: row)
+                let isKept = table.hasRoom(for: release.rows[i])
                 guard isKept || !gate.tellsWithoutRoom else {
                     release.pass(i, wait, isLate: isLate)
                     continue
                 }
                 guard isKept else {
-                    drop(wait, &row, rule, RuleEngine.noRoom(gate.noun), at: moment)
+                    drop(wait, &release.rows[i], rule, RuleEngine.noRoom(gate.noun), at: moment)
                     continue
                 }
                 if gate.leavesRecord, gate.name != wait.gate, !waiting.awaitsPoll {
                     suppress(rule, event, waiting.reason, for: wait.sink, at: moment)
                 }
-                row.wait(wait.sink, at: gate.name, waiting)
+                release.rows[i].wait(wait.sink, at: gate.name, waiting)
                 if waiting.opensGroup {
                     release.opened.insert(RowTable.Group(rule: rule.name, gate: gate.name, name: waiting.group))
                 }
             }
         }
-        release.rows[i] = row
     }
 
     /// Ends the waiting of a sink that is never told.
@@ -115,7 +116,7 @@ struct Release {
     let group: RowTable.Group
     var rows: [RuleMemory]
     /// The rows whose match each audience is told, in their order.
-    var matches: [Audience: [Int]] = [:]
+    var matches: [(audience: Audience, rows: [Int])] = []
     /// The rows whose end is told, in their order, and to which sinks.
     var ends: [(row: Int, sinks: [String])] = []
     /// The rows that a log lists.
@@ -125,12 +126,19 @@ struct Release {
     /// Groups that are to be told now.
     var opened = Set<RowTable.Group>()
 
-    init(rule: Rule, group: RowTable.Group, rows: [RuleMemory]) { (self.rule, self.group, self.rows) = (rule, group, rows) }
+    init(rule: Rule, group: RowTable.Group, rows: [RuleMemory]) {
+        (self.rule, self.group, self.rows) = (rule, group, rows)
+    }
 
     mutating func pass(_ row: Int, _ wait: RuleMemory.Wait, isLate: Bool) {
         // The ends of failures of one server are told together.
         if wait.content != .end || group.gate == ServerGate.name {
-            matches[Audience(sink: wait.sink, isLate: isLate), default: []].append(row)
+            let audience = Audience(sink: wait.sink, isLate: isLate)
+            if let i = matches.firstIndex(where: { $0.audience == audience }) {
+                matches[i].rows.append(row)
+            } else {
+                matches.append((audience, [row]))
+            }
         } else if ends.last?.row == row {
             ends[ends.count - 1].sinks.append(wait.sink)
         } else {
@@ -145,11 +153,12 @@ struct Release {
     /// still wait, or for its own time.
     /// - Parameter keep: keeps a count elsewhere; returns false when there is no such place.
     mutating func countWhatIsOver(at now: RuleTime, _ keep: (String, Int) -> Bool) {
+        guard rows.contains(where: { $0.waits.contains { $0.content == .count } }) else { return }
         let countsOver = group.gate.flatMap(Gates.named)?.countsOver ?? true
         let over = rows.flatMap(\.waits).filter { $0.isIn(group) && $0.content == .count }
         for sink in Set(over.map(\.sink)).sorted() {
             let total = over.filter { $0.sink == sink }.reduce(0) { $0 + $1.count }
-            let tells = matches.keys.contains { $0.sink == sink } || ends.contains { $0.sinks.contains(sink) }
+            let tells = matches.contains { $0.audience.sink == sink } || ends.contains { $0.sinks.contains(sink) }
             let next = rows.lazy.flatMap(\.waits).first { $0.sink == sink && $0.content != .count }
             if countsOver, tells || !lists.isEmpty {
                 counts[sink] = total
@@ -161,7 +170,9 @@ struct Release {
             } else if over.contains(where: { $0.sink == sink && $0.until != nil && !$0.isDue(at: now) }) {
                 continue
             }
-            for i in rows.indices { rows[i].waits.removeAll { $0.sink == sink && $0.isIn(group) && $0.content == .count } }
+            for i in rows.indices {
+                rows[i].waits.removeAll { $0.sink == sink && $0.isIn(group) && $0.content == .count }
+            }
         }
     }
 
@@ -183,7 +194,8 @@ extension RuleMemory {
     /// Whether some sink was told already what others wait for.
     func isLate(_ content: Wait.Content, _ rule: Rule) -> Bool {
         guard content == .end else {
-            return !rule.notify.allSatisfy { target in waits.contains { $0.sink == target.sink && $0.content != .count } }
+            return !rule.notify.allSatisfy { target in waits.contains { $0.sink == target.sink && $0.content != .count }
+            }
         }
         return waits.count { $0.content == .end } < told?.recipients ?? 0
     }

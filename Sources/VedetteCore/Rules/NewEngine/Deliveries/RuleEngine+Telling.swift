@@ -8,7 +8,7 @@ extension RuleEngine {
         for (i, sinks) in release.ends {
             guard let event = release.rows[i].event else { continue }
             for target in rule.allTargets where sinks.contains(target.sink) {
-                let hasMatch = release.matches.keys.contains { $0.sink == target.sink }
+                let hasMatch = release.matches.contains { $0.audience.sink == target.sink }
                 let over = hasMatch || !release.lists.isEmpty ? 0 : release.takeCount(target.sink)
                 let withheld = release.rows[i].waits.first { $0.sink == target.sink }?.count ?? 0
                 deliver(rule, event, to: target, withheld: withheld + over, at: moment)
@@ -25,20 +25,23 @@ extension RuleEngine {
     mutating func tellMatches(_ release: inout Release, at moment: StepContext) {
         guard !release.matches.isEmpty else { return }
         let rule = release.rule
-        let order = Dictionary(uniqueKeysWithValues: rule.allTargets.enumerated().map { ($1.sink, $0) })
-        // A message about fewer rows is for a sink that knows the others.
-        let messages = release.matches.sorted { a, b in
-            (a.value.count, order[a.key.sink] ?? 0, a.key.isLate ? 1 : 0)
-                < (b.value.count, order[b.key.sink] ?? 0, b.key.isLate ? 1 : 0)
+        if release.rows.count > 1 {
+            let order = rule.allTargets.map(\.sink)
+            // A message about fewer rows is for a sink that knows the others.
+            func rank(_ match: (audience: Release.Audience, rows: [Int])) -> (Int, Int, Int) {
+                (match.rows.count, order.firstIndex(of: match.audience.sink) ?? 0, match.audience.isLate ? 1 : 0)
+            }
+            release.matches.sort { rank($0) < rank($1) }
         }
         var made: [[Int]: Event] = [:]
         var told: [Event] = []
-        for (audience, indices) in messages {
+        for (audience, indices) in release.matches {
             let events = indices.compactMap { release.rows[$0].event }
             guard let last = events.last, let target = rule.target(audience.sink) else { continue }
             var message = last
             if events.count > 1 {
-                message = made[indices] ?? last.message(about: events, of: rule, id: moment.identifier(), at: moment.now.wall)
+                message =
+                    made[indices] ?? last.message(about: events, of: rule, id: moment.identifier(), at: moment.now.wall)
                 made[indices] = message
             }
             var withheld = release.takeCount(audience.sink)

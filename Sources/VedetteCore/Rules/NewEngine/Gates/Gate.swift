@@ -36,8 +36,6 @@ extension Gate {
     static func charge(_ message: MadeMessage, _ engine: inout RuleEngine, at now: RuleTime) {}
 }
 
-
-
 extension Gates {
     /// The gates in the order in which a message passes them.
     static let all: [any Gate.Type] = [
@@ -55,8 +53,8 @@ struct Candidate {
 
     let rule: Rule
     let event: Event
-    let sink: String
-    let content: Content
+    var sink: String
+    var content: Content
     /// The gate that withheld it so far; empty for a new one.
     var gate = ""
     /// Whether another sink was told the match already.

@@ -46,7 +46,9 @@ enum ServerGate: Gate {
     ) {
         for other in [HealthChange.failing, .stale, .recovered] where isOther(other) {
             let name = server + "\u{1F}" + other.rawValue
-            guard engine.table.isEmpty(RowTable.Group(rule: rule.name, gate: ServerGate.name, name: name)) else { continue }
+            guard engine.table.isEmpty(RowTable.Group(rule: rule.name, gate: ServerGate.name, name: name)) else {
+                continue
+            }
             engine.forget(RuleMemory.Key(rule: rule.name, slot: .server, name: name))
         }
     }

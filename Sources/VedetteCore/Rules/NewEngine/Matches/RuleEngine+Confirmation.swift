@@ -78,7 +78,9 @@ extension RuleEngine {
             count(rule, held.event, at: moment)
         }
         let due = row.waits.filter { $0.isDue(at: moment.now) || $0.awaitsPoll }
-        for wait in due { reconcile(rule, RowTable.Group(rule: rule.name, gate: wait.gate, name: wait.group), at: moment) }
+        for wait in due {
+            reconcile(rule, RowTable.Group(rule: rule.name, gate: wait.gate, name: wait.group), at: moment)
+        }
         if let row = table[row.key], row.told?.isDue(at: moment.now) == true { sendFollowUps(row, rule, at: moment) }
     }
 }
@@ -90,7 +92,9 @@ extension RuleMemory {
     /// What rows of this kind are, in the plural.
     var noun: String {
         switch key.slot {
-        case .match: waits.lazy.compactMap { Gates.named($0.gate)?.noun }.first ?? (isTold ? "active matches" : "pending matches")
+        case .match:
+            waits.lazy.compactMap { Gates.named($0.gate)?.noun }.first
+                ?? (isTold ? "active matches" : "pending matches")
         case .limit: "groups of a limit"
         case .log: "digests"
         case .server: "servers"

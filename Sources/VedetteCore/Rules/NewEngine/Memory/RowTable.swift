@@ -206,11 +206,15 @@ struct RowTable: Sendable {
         var keys: [RuleMemory.Key] = []
         while let next = steadyTimers.least, next.due <= now.steady {
             _ = steadyTimers.popLeast()
-            if rows[next.key]?.deadlines.contains(Deadline(time: next.due, isCivil: false)) == true { keys.append(next.key) }
+            if rows[next.key]?.deadlines.contains(Deadline(time: next.due, isCivil: false)) == true {
+                keys.append(next.key)
+            }
         }
         while let next = civilTimers.least, next.due <= now.wall {
             _ = civilTimers.popLeast()
-            if rows[next.key]?.deadlines.contains(Deadline(time: next.due, isCivil: true)) == true { keys.append(next.key) }
+            if rows[next.key]?.deadlines.contains(Deadline(time: next.due, isCivil: true)) == true {
+                keys.append(next.key)
+            }
         }
         var seen = Set<RuleMemory.Key>()
         return keys.filter { seen.insert($0).inserted }

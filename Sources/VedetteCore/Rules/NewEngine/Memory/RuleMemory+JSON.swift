@@ -26,7 +26,8 @@ extension RuleMemory {
 
     /// Reads a row's body; returns nil when this program did not write it.
     public init?(key: Key, json: JSON) {
-        guard let identity = json["identity"]?.string.flatMap({ UInt64($0, radix: 16) }), let since = json["since"]?.time
+        guard let identity = json["identity"]?.string.flatMap({ UInt64($0, radix: 16) }),
+            let since = json["since"]?.time
         else { return nil }
         self.init(key: key, identity: identity, since: since)
         event = json["event"].flatMap(Event.init(json:))
@@ -85,7 +86,8 @@ extension RuleMemory.Wait {
     }
 
     fileprivate init?(json: JSON) {
-        guard let sink = json["sink"]?.string, let content = json["tell"]?.string.flatMap(Content.init(rawValue:)) else {
+        guard let sink = json["sink"]?.string, let content = json["tell"]?.string.flatMap(Content.init(rawValue:))
+        else {
             return nil
         }
         self.init(content, sink)

@@ -85,11 +85,11 @@ public struct RuleMemory: Sendable, Hashable {
     /// `match`: whether a condition with a value of its own is true, told or not: `stays`, `older`, `how_many`.
     var isStanding = false
     /// `match`: a match that `for` holds.
-    var held: Held?
+    @Indirect var held: Held?
     /// `match`: the sinks that are to be told `event`, and what each waits for.
     var waits: [Wait] = []
     /// `match`: what sinks were told.
-    var told: Told?
+    @Indirect var told: Told?
 
     /// Creates a row.
     public init(key: Key, identity: UInt64, event: Event? = nil, due: Timestamp? = nil, since: Timestamp) {

@@ -77,7 +77,9 @@ struct RuleWorld: Sendable {
     /// Keeps which sources are failing and down. Returns the health of the source before, when it has changed.
     mutating func trackHealth(_ event: Event) -> Health? {
         // Without polls, as in a simulation, only the failure names the server.
-        if let server = event.error?.server, health.servers[event.source] == nil { health.servers[event.source] = server }
+        if let server = event.error?.server, health.servers[event.source] == nil {
+            health.servers[event.source] = server
+        }
         var after = self.health(of: event.source)
         switch event.kind {
         case .failing: after.cause = event.error?.detail ?? ""
@@ -113,6 +115,7 @@ struct RuleWorld: Sendable {
 
     /// Returns which other sources of the server still fail, for the message that a source recovered.
     func othersThatFail(_ rule: Rule, _ event: Event) -> String? {
+        guard event.item == nil else { return nil }
         let kind = event.summary?.parts.first { $0.key == nil }?.kind
         let isRecovery = HealthChange(event) == .recovered || kind == Event.Kind.recovered.word
         guard isRecovery, let server = health.servers[event.source] ?? event.error?.server else { return nil }
