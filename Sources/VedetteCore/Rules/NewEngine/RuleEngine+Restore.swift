@@ -102,7 +102,7 @@ extension RuleMemory {
                 rule.timeOfAge(of: held.event, at: now) ?? min(held.due, now.steady.advanced(by: rule.gates.pendingFor))
         }
         for i in row.waits.indices where !row.waits[i].isCivil {
-            row.waits[i].until = clamp(row.waits[i].until, within: .zero)
+            row.waits[i].until = clamp(row.waits[i].until, within: ServerGate.span)
         }
         if let told = row.told {
             row.told?.since = min(told.since, now.steady)

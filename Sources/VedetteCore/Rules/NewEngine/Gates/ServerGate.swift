@@ -16,7 +16,8 @@ enum ServerGate: Gate {
 
     static func verdict(_ candidate: Candidate, _ engine: RuleEngine, at now: RuleTime) -> Verdict {
         guard let key = key(candidate.rule, candidate.event, engine), let first = engine.table[key],
-            !first.isDue(at: now), first.events != [candidate.event.id.description]
+            !first.isDue(at: now),
+            first.lines != [candidate.event.source] || first.events != [candidate.event.id.description]
         else { return .pass }
         let server = server(of: candidate.event, engine)
         let source = first.lines.first ?? ""

@@ -30,7 +30,7 @@ public struct RuleMemory: Sendable, Hashable {
 
         /// Whether what the rule does about one source can depend on its rows about others. A step that tells matches together
         /// writes their rows, too.
-        public var isShared: Bool { ![.match, .reference, .failed].contains(self) }
+        public var isShared: Bool { ![.reference, .failed].contains(self) }
     }
 
     /// Identifies a row.
