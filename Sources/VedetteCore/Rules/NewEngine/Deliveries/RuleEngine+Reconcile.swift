@@ -41,8 +41,10 @@ extension RuleEngine {
         let (rule, group) = (release.rule, release.group)
         guard let event = release.rows[i].event else { return }
         var candidate = Candidate(rule: rule, event: event, sink: "", content: .firing)
+        // Asked before the loop, in which a sink that is never told leaves the row.
+        let (isLateMatch, isLateEnd) = (release.rows[i].isLate(.firing, rule), release.rows[i].isLate(.end, rule))
         for wait in release.rows[i].waits where wait.isIn(group) && wait.content != .count {
-            let isLate = release.rows[i].isLate(wait.content, rule)
+            let isLate = wait.content == .end ? isLateEnd : isLateMatch
             (candidate.sink, candidate.content) = (wait.sink, wait.content == .end ? .end : .firing)
             (candidate.gate, candidate.isLate, candidate.isListed) = (wait.gate, isLate, wait.isListed)
             let (verdict, gate) = verdict(of: candidate, at: moment.now)

@@ -153,7 +153,7 @@ extension Rule {
     func key(of subject: Subject) -> RuleMemory.Key { RuleMemory.Key(rule: name, slot: .match, name: subject.text) }
 
     /// Whether a match that was told is followed by reminders or escalations.
-    fileprivate var hasFollowUps: Bool {
+    var hasFollowUps: Bool {
         gates.nothing == .zero && (gates.remind != nil || !gates.escalate.isEmpty)
     }
 

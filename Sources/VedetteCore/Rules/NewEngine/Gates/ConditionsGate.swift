@@ -4,7 +4,7 @@
 enum ConditionsGate: Gate {
     static let name = "conditions"
 
-    static func concerns(_ candidate: Candidate) -> Bool {
+    static func concerns(_ candidate: Candidate, _ world: RuleWorld) -> Bool {
         !candidate.rule.gates.conditions.isEmpty && candidate.content == .firing && !candidate.isListed
     }
 

@@ -6,7 +6,7 @@ enum ConfirmedGate: Gate {
     static let leavesRecord = false
 
     /// A new match is confirmed by the poll that brought it.
-    static func concerns(_ candidate: Candidate) -> Bool { !candidate.isNew && !candidate.isListed }
+    static func concerns(_ candidate: Candidate, _ world: RuleWorld) -> Bool { !candidate.isNew && !candidate.isListed }
 
     static func verdict(_ candidate: Candidate, _ engine: RuleEngine, at now: RuleTime) -> Verdict {
         guard engine.world.isUncertain(candidate.event) else { return .pass }

@@ -6,7 +6,7 @@ enum DependsGate: Gate {
     static let waitingText = "told when what it depends on is back, if it is still so"
     static let noun = "messages that wait for a source of 'depends'"
 
-    static func concerns(_ candidate: Candidate) -> Bool { !candidate.rule.gates.depends.isEmpty }
+    static func concerns(_ candidate: Candidate, _ world: RuleWorld) -> Bool { !candidate.rule.gates.depends.isEmpty }
 
     static func verdict(_ candidate: Candidate, _ engine: RuleEngine, at now: RuleTime) -> Verdict {
         guard let source = engine.world.unavailableSource(of: candidate.rule, for: candidate.event.source) else {

@@ -4,7 +4,7 @@
 enum DigestGate: Gate {
     static let name = "digest"
 
-    static func concerns(_ candidate: Candidate) -> Bool {
+    static func concerns(_ candidate: Candidate, _ world: RuleWorld) -> Bool {
         candidate.rule.gates.digest != nil && candidate.content == .firing && !candidate.isListed && !candidate.isLate
     }
 

@@ -17,7 +17,7 @@ protocol Gate: Sendable {
     static var tellsWithoutRoom: Bool { get }
 
     /// Returns whether the gate can withhold the message at all. A rule without the gate costs nothing.
-    static func concerns(_ candidate: Candidate) -> Bool
+    static func concerns(_ candidate: Candidate, _ world: RuleWorld) -> Bool
     /// Decides about one message to one sink.
     static func verdict(_ candidate: Candidate, _ engine: RuleEngine, at now: RuleTime) -> Verdict
     /// Notes a match that passed all gates, before further ones are asked about.
@@ -114,7 +114,7 @@ extension RuleEngine {
     func verdict(of candidate: Candidate, at now: RuleTime) -> (verdict: Verdict, gate: any Gate.Type) {
         var dropped: (Verdict, any Gate.Type)?
         var listed: (Verdict, any Gate.Type)?
-        for gate in Gates.all where gate.concerns(candidate) {
+        for gate in Gates.all where gate.concerns(candidate, world) {
             switch gate.verdict(candidate, self, at: now) {
             case .pass: continue
             case .drop(let reason):

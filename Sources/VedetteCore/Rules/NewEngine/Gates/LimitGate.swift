@@ -8,7 +8,7 @@ enum LimitGate: Gate {
     /// How long the count of messages about what is over is kept for the next message.
     static let countSpan = Duration.seconds(7 * 86_400)
 
-    static func concerns(_ candidate: Candidate) -> Bool {
+    static func concerns(_ candidate: Candidate, _ world: RuleWorld) -> Bool {
         // A late message has passed with those to the other sinks.
         candidate.rule.gates.limit != nil && candidate.content == .firing && !candidate.isLate
     }

@@ -4,7 +4,7 @@
 enum OncePerGate: Gate {
     static let name = "once"
 
-    static func concerns(_ candidate: Candidate) -> Bool {
+    static func concerns(_ candidate: Candidate, _ world: RuleWorld) -> Bool {
         candidate.rule.gates.oncePer != nil && candidate.content == .firing && !candidate.isListed
     }
 
@@ -16,7 +16,7 @@ enum OncePerGate: Gate {
     }
 
     static func admit(_ candidate: Candidate, _ engine: inout RuleEngine, at now: RuleTime) {
-        guard concerns(candidate), let key = key(candidate.rule, candidate.event), engine.table[key] == nil else {
+        guard concerns(candidate, engine.world), let key = key(candidate.rule, candidate.event), engine.table[key] == nil else {
             return
         }
         var row = RuleMemory(key: key, identity: candidate.rule.identity, since: now.steady)

@@ -8,7 +8,7 @@ enum QuietGate: Gate {
     static let leavesRecord = false
     static let countsOver = false
 
-    static func concerns(_ candidate: Candidate) -> Bool { candidate.rule.gates.quiet != nil }
+    static func concerns(_ candidate: Candidate, _ world: RuleWorld) -> Bool { candidate.rule.gates.quiet != nil }
 
     static func verdict(_ candidate: Candidate, _ engine: RuleEngine, at now: RuleTime) -> Verdict {
         guard let (quiet, name, end) = engine.world.quietTime(of: candidate.rule, at: now) else { return .pass }

@@ -6,7 +6,7 @@ enum SilencesGate: Gate {
     static let waitingText = "told at the end if it is still so"
     static let noun = "silenced messages"
 
-    static func concerns(_ candidate: Candidate) -> Bool { true }
+    static func concerns(_ candidate: Candidate, _ world: RuleWorld) -> Bool { !world.silences.isEmpty }
 
     static func verdict(_ candidate: Candidate, _ engine: RuleEngine, at now: RuleTime) -> Verdict {
         engine.world.silencing(candidate, sink: nil, at: now)
@@ -19,7 +19,7 @@ enum SinkSilencesGate: Gate {
     static let waitingText = SilencesGate.waitingText
     static let noun = SilencesGate.noun
 
-    static func concerns(_ candidate: Candidate) -> Bool { true }
+    static func concerns(_ candidate: Candidate, _ world: RuleWorld) -> Bool { !world.silences.isEmpty }
 
     static func verdict(_ candidate: Candidate, _ engine: RuleEngine, at now: RuleTime) -> Verdict {
         engine.world.silencing(candidate, sink: candidate.sink, at: now)
@@ -28,9 +28,7 @@ enum SinkSilencesGate: Gate {
 
 extension RuleWorld {
     fileprivate func silencing(_ candidate: Candidate, sink: String?, at now: RuleTime) -> Verdict {
-        guard !silences.isEmpty,
-            let silence = silence(of: candidate.rule, candidate.event, sink: sink, at: now)
-        else { return .pass }
+        guard let silence = silence(of: candidate.rule, candidate.event, sink: sink, at: now) else { return .pass }
         let reason = "silenced: \(silence.description)"
         guard !silence.drops else { return .drop(reason) }
         let end = silenceEnd(of: candidate.rule, candidate.event, sink: candidate.sink, at: now)

@@ -83,6 +83,10 @@ extension RuleEngine {
     /// - Parameter count: earlier matches that were withheld.
     mutating func begin(_ rule: Rule, _ event: Event, count: Int = 0, at moment: StepContext) {
         let key = rule.key(of: Subject(event))
+        if table[key] == nil, needsNoRow(rule, event) {
+            for target in rule.notify { deliver(rule, event, to: target, withheld: count, at: moment) }
+            return rememberReference(rule, event, at: moment)
+        }
         var row = table[key] ?? RuleMemory(key: key, identity: rule.identity, since: moment.now.steady)
         let mayKeep = !row.waits.isEmpty || rule.matchesExisting
         let verdicts = (mayKeep ? rule.notify : []).map { target in
@@ -110,6 +114,13 @@ extension RuleEngine {
         replaceWaits(of: &row, rule, count: count, at: moment)
         row.event = event
         reconcile(rule, row, at: moment)
+    }
+
+    /// Whether a new match can be told at once, and nothing asks later who was told it.
+    private func needsNoRow(_ rule: Rule, _ event: Event) -> Bool {
+        guard !rule.matchesExisting, !rule.hasFollowUps, !rule.remembersSinks(event) else { return false }
+        let candidate = Candidate(rule: rule, event: event, sink: "", content: .firing)
+        return !Gates.all.contains { $0.concerns(candidate, world) }
     }
 
     /// Lets each sink of the rule wait for a new match in the place of what it waited for.
