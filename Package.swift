@@ -58,8 +58,7 @@ let package = Package(
         .target(name: "CNotify", dependencies: ["CDelayLoad", "CGObject"]),
         .target(name: "CMicrohttpd", dependencies: ["CDelayLoad"]),
 
-        // The rule engine is written anew beside the one in force.
-        .target(name: "VedetteCore", exclude: ["Rules/NewEngine"], swiftSettings: strict),
+        .target(name: "VedetteCore", swiftSettings: strict),
         module("VedetteSystem", ["CSystem"]),
         module("VedetteText", ["VedetteCore", "CPCRE2"]),
         module("VedetteDocument", ["CXML2", "CSimdjson"]),
