@@ -58,7 +58,7 @@ let package = Package(
         .target(name: "CNotify", dependencies: ["CDelayLoad", "CGObject"]),
         .target(name: "CMicrohttpd", dependencies: ["CDelayLoad"]),
 
-        module("VedetteCore"),
+        .target(name: "VedetteCore", swiftSettings: strict),
         module("VedetteSystem", ["CSystem"]),
         module("VedetteText", ["VedetteCore", "CPCRE2"]),
         module("VedetteDocument", ["CXML2", "CSimdjson"]),

@@ -37,7 +37,7 @@ struct UnmatchedRulesTests {
                 name: name, when: .field("state", from: nil, to: .oneOf([state])), notify: [])
         }
         let memory = RuleMemory(
-            key: RuleMemory.Key(rule: "held", slot: .pending, name: "x"), identity: 0, since: time)
+            key: RuleMemory.Key(rule: "held", slot: .tally, name: "x"), identity: 0, since: time)
         return try await UnmatchedRules(
             reader: journal, rules: rules, sources: [lab], editedAt: Timestamp(milliseconds: 0), now: now
         ).find([memory]).map(\.text)

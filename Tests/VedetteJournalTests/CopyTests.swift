@@ -69,7 +69,7 @@ struct CopyTests {
             record: fullRecord(), isNewBaseline: true, writes: (0..<150).map { item("\(hard)\($0)", digest: .max) })
         _ = try await journal.commit([first] + polls(1...80) + polls(81...90, sink: "hook"))
         var remembered = poll("second", writes: [item("1"), item("2")])
-        let memory = RuleMemory(key: .init(rule: "r", slot: .pending, name: hard), identity: .max, since: stamp(1))
+        let memory = RuleMemory(key: .init(rule: "r", slot: .tally, name: hard), identity: .max, since: stamp(1))
         remembered.memories = [memory.key: memory]
         _ = try await journal.commit([remembered])
         let dead = Attempt(delivery: 1, state: .dead, attempts: 2, due: stamp(0), at: stamp(9), reason: "404 \(hard)")

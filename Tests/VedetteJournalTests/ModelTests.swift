@@ -156,7 +156,7 @@ private struct Walk {
         // About an event of no journal.
         if chance(10) { poll.deliveries.append(delivery(of: event(of: source))) }
         for name in ["m", "n"] where chance(15) {
-            let key = RuleMemory.Key(rule: pick(["r", "s"]), slot: pick([.pending, .once]), name: name)
+            let key = RuleMemory.Key(rule: pick(["r", "s"]), slot: pick([.tally, .once]), name: name)
             let memory = RuleMemory(key: key, identity: random.next(), since: stamp(now))
             poll.memories.updateValue(chance(70) ? memory : nil, forKey: key)
         }

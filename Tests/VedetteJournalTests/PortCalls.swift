@@ -13,7 +13,7 @@ func exerciseEngine(_ journal: any Journal) async throws {
     record.endedSilences = [1]
     let stop = StoppedSink(sink: "sink9", kind: .paused, reason: "401", since: stamp(0), fingerprint: 1)
     record.sinkChange = .stopped(stop)
-    let memory = RuleMemory(key: .init(rule: "r", slot: .pending, name: "n"), identity: 1, since: stamp(0))
+    let memory = RuleMemory(key: .init(rule: "r", slot: .tally, name: "n"), identity: 1, since: stamp(0))
     record.memories = [memory.key: memory, .init(rule: "r", slot: .once, name: "n"): nil]
     _ = try await journal.commit([record])
     try await journal.write(deferred: [DeferredWrite(SourceRecord(name: "source1"))])

@@ -227,20 +227,20 @@ struct PostgresSharesTests {
     func conflicts() async throws {
         let (first, second) = (try await join("a"), try await join("b"))
         let known = try await shares(second).ruleChanges(after: nil).version
-        _ = try await first.commit([step(memory(.announced, "x"), by: first, knowing: known)])
+        _ = try await first.commit([step(memory(.failed, "x"), by: first, knowing: known)])
         // A row about another subject.
-        _ = try await second.commit([step(memory(.announced, "y"), by: second, knowing: known)])
+        _ = try await second.commit([step(memory(.failed, "y"), by: second, knowing: known)])
         let same = await #expect(throws: JournalError.self) {
-            _ = try await second.commit([step(memory(.announced, "x", count: 2), by: second, knowing: known)])
+            _ = try await second.commit([step(memory(.failed, "x", count: 2), by: second, knowing: known)])
         }
         #expect(same?.reason == .conflict)
         _ = try await first.commit([step(memory(.limit, ""), by: first, knowing: known)])
         let shared = await #expect(throws: JournalError.self) {
-            _ = try await second.commit([step(memory(.pending, "y"), by: second, knowing: known)])
+            _ = try await second.commit([step(memory(.failed, "y"), by: second, knowing: known)])
         }
         #expect(shared?.reason == .conflict)
         let changes = try await shares(second).ruleChanges(after: known)
-        #expect(Set(changes.memories.keys.map(\.slot)) == [.announced, .limit] && changes.memories.count == 2)
+        #expect(Set(changes.memories.keys.map(\.slot)) == [.failed, .limit] && changes.memories.count == 2)
         _ = try await second.commit([step(memory(.limit, "", count: 5), by: second, knowing: changes.version)])
         let seen = try await shares(first).ruleChanges(after: known).memories
         #expect(seen[RuleMemory.Key(rule: "r", slot: .limit, name: "")]??.count == 5)
@@ -260,13 +260,13 @@ struct PostgresSharesTests {
         let known = try await shares(second).ruleChanges(after: nil).version
         _ = try await first.commit([poll(events: [event(1)])])
         let error = await #expect(throws: JournalError.self) {
-            _ = try await second.commit([step(memory(.announced, "y"), by: second, knowing: known, reading: ["lab"])])
+            _ = try await second.commit([step(memory(.failed, "y"), by: second, knowing: known, reading: ["lab"])])
         }
         #expect(error?.reason == .conflict)
         let changes = try await shares(second).ruleChanges(after: known)
         #expect(changes.records.map(\.name) == ["lab"])
         _ = try await second.commit(
-            [step(memory(.announced, "y"), by: second, knowing: changes.version, reading: ["lab"])])
+            [step(memory(.failed, "y"), by: second, knowing: changes.version, reading: ["lab"])])
         try await first.close()
         try await second.close()
     }

@@ -299,7 +299,7 @@ struct PostgresTests {
             var record = poll(
                 names[0], writes: [item(text)], events: [cause],
                 deliveries: [delivery(number, of: cause, sink: names[2], rule: names[1])])
-            for slot in [RuleMemory.Slot.once, .silenced] {
+            for slot in [RuleMemory.Slot.once, .limit] {
                 let name = slot == .once ? text : names[0] + "\u{1F}" + text + "\u{1E}" + names[2]
                 let row = RuleMemory.Key(rule: names[1], slot: slot, name: name)
                 record.memories[row] = RuleMemory(key: row, identity: 7, since: stamp(0))

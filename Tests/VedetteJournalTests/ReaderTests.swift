@@ -330,7 +330,7 @@ struct AccessTests {
     func memories(_ backend: Backend) async throws {
         let store = try await backend.open()
         func memory(_ name: String, _ identity: UInt64) -> RuleMemory {
-            RuleMemory(key: .init(rule: "r", slot: .pending, name: name), identity: identity, since: stamp(1))
+            RuleMemory(key: .init(rule: "r", slot: .tally, name: name), identity: identity, since: stamp(1))
         }
         var record = PollRecord(record: nil)
         record.memories = [memory("a", 1).key: memory("a", 1), memory("b", 1).key: memory("b", 1)]

@@ -116,10 +116,10 @@ struct AbsenceTests {
         harness.silence(Silence(id: 1, rule: "r", until: end, created: RuleHarness.noon))
         harness.pass(.seconds(86_400))
         harness.poll()
-        #expect(harness.rows.keys.contains { $0.slot == .silenced })
+        #expect(harness.rows.values.contains { $0.waitingReason == "silenced" })
         harness.item("tuesday", nil)
         harness.silence()
-        #expect(harness.sent.isEmpty && !harness.rows.keys.contains { $0.slot == .silenced })
+        #expect(harness.sent.isEmpty && !harness.rows.values.contains { $0.waitingReason == "silenced" })
 
         let window = CivilWindow(
             name: "w", start: CivilTimeOfDay(minutes: 11 * 60), end: CivilTimeOfDay(minutes: 13 * 60), zone: "UTC")
@@ -127,7 +127,7 @@ struct AbsenceTests {
         harness.item("monday", nil)
         harness.pass(.seconds(86_400))
         harness.poll()
-        #expect(harness.rows.keys.contains { $0.slot == .deferred })
+        #expect(harness.rows.values.contains { $0.waitingReason == "deferred" })
         harness.item("tuesday", nil)
         harness.pass(.seconds(3600))
         #expect(harness.sent.isEmpty)

@@ -24,7 +24,7 @@ struct OutageTests {
         #expect(harness.last?.summary?.parts.map(\.source) == ["a", "b", "c", "d"])
         harness.pass(.seconds(3600))
         #expect(harness.sent.count == 2)
-        #expect(harness.rows.keys.allSatisfy { $0.slot == .recipients }, "who was told is known until the recovery")
+        #expect(harness.rows.values.allSatisfy { $0.waitingReason == nil }, "who was told is known until the recovery")
     }
 
     @Test("a second failure that stays alone is told as what it is")

@@ -173,7 +173,8 @@ struct PollEvaluationTests {
             engine.resume(&evaluation, elapsed: time.elapsed, identifier: Self.next)
         }
         #expect(pieces >= 10)
-        #expect(engine.remembered.count { $0.key.slot == .pending } == 9, "ten items within the second, one of them up")
+        #expect(
+            engine.remembered.count { $0.waitingReason == "held" } == 9, "ten items within the second, one of them up")
         let failure = evaluation.step.deliveries.first
         #expect(evaluation.step.deliveries.count == 1 && failure?.message.event.kind == .ruleFailed)
         #expect(failure?.message.event.summary?.count == 15)

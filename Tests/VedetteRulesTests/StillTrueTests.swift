@@ -67,12 +67,12 @@ struct StillTrueTests {
         two.when = .all([.becomes("down"), .item("state", pattern), .not(.item("state", pattern))])
         harness.reload(two)
         harness.item("a", "down", was: "other")
-        #expect(harness.suppressed.isEmpty && harness.rows.keys.contains { $0.slot == .pending })
+        #expect(harness.suppressed.isEmpty && harness.rows.values.contains { $0.waitingReason == "held" })
         var three = one
         three.when = .field("state", from: nil, to: pattern)
         harness.reload(three)
         harness.item("a", "up", was: "down")
-        #expect(harness.suppressed.isEmpty && harness.rows.keys.contains { $0.slot == .pending })
+        #expect(harness.suppressed.isEmpty && harness.rows.values.contains { $0.waitingReason == "held" })
     }
 
     @Test("a match about a field that the item loses is over")

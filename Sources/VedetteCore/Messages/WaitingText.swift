@@ -3,23 +3,37 @@
 /// Describes what a rule waits for, for `status`, `explain`, `replay` and `test`.
 extension RuleMemory {
     /// Why something waits, in one word: `held`, `deferred`, `digest`, `limited`, `silenced`, `blocked`, `grouped`,
-    /// `reminder`, `nothing`, `counted` or `failed`. Nil when nothing waits: then the row only counts or remembers.
+    /// `unconfirmed`, `reminder`, `nothing`, `counted` or `failed`. Nil when nothing waits: then the row only counts or
+    /// remembers.
     public var waitingReason: String? {
         switch key.slot {
-        case .pending: event == nil ? nil : "held"
-        case .deferred: event == nil ? nil : "deferred"
-        case .digest: count > 0 ? "digest" : nil
-        case .active: due == nil ? nil : "reminder"
-        case .failed: "failed"
-        case .limited: event == nil ? nil : "limited"
-        case .silenced: event == nil ? nil : "silenced"
-        case .blocked: event == nil ? nil : "blocked"
-        case .grouped: "grouped"
-        case .absence: due == nil ? nil : "nothing"
-        case .tally: "counted"
-        case .limit, .outage, .announced, .once, .counted, .recipients: nil
+        case .match:
+            if held != nil { return "held" }
+            if let wait = waiting { return wait.gate == SinkSilencesGate.name ? SilencesGate.name : wait.gate }
+            return told?.due == nil ? nil : "reminder"
+        case .log: return count > 0 ? "digest" : nil
+        case .failed: return "failed"
+        case .absence: return due == nil ? nil : "nothing"
+        case .tally: return "counted"
+        case .limit, .server, .reference, .once: return nil
         }
     }
+
+    /// When something is done about what waits; nil when something else shows it.
+    public var waitingUntil: Timestamp? {
+        guard key.slot == .match else { return due }
+        if let held { return held.due }
+        if let waiting { return waiting.until }
+        return told?.due
+    }
+
+    /// The event of what waits.
+    public var waitingEvent: Event? {
+        guard key.slot == .match else { return event }
+        return held?.event ?? (waiting == nil ? told?.event : event)
+    }
+
+    private var waiting: Wait? { waits.first { $0.content != .count } }
 
     /// Returns what waits, in words: `held: Billing, ready for 3 of 5 min`. Nil when nothing waits.
     /// - Parameters:
@@ -27,30 +41,32 @@ extension RuleMemory {
     ///   - now: the wall time.
     public func waitingText(of rule: Rule?, at now: Timestamp) -> String? {
         guard let reason = waitingReason else { return nil }
-        let about = event.map { RuleMemory.subject(of: $0, rule) } ?? ""
+        let about = waitingEvent.map { RuleMemory.subject(of: $0, rule) } ?? ""
         switch key.slot {
-        case .pending: return "\(reason): \(about)\(held(by: rule, at: now))"
-        case .deferred: return "\(reason): \(about)" + (count > 0 ? ", and \(count) before" : "")
-        case .digest: return "\(reason): \(counted(count, "event"))"
-        case .active:
-            let isEscalation = rule.map { step < $0.gates.escalate.count && $0.gates.remind == nil } ?? false
-            return "\(isEscalation ? "escalation" : reason): \(about), sent \(age(now)) ago"
+        case .match:
+            if let held { return "\(reason): \(about)\(RuleMemory.held(until: held.due, by: rule, at: now))" }
+            if let waiting {
+                let text = Gates.named(waiting.gate)?.waitingText ?? ""
+                let before = text.isEmpty && waiting.count > 0 ? ", and \(waiting.count) before" : ""
+                return "\(reason): \(about)" + (text.isEmpty ? before : ", \(text)")
+            }
+            guard let told else { return nil }
+            let isEscalation = rule.map { told.step < $0.gates.escalate.count && $0.gates.remind == nil } ?? false
+            let age = DurationText.long(seconds: now.seconds(since: told.since))
+            return "\(isEscalation ? "escalation" : reason): \(about), sent \(age) ago"
+        case .log: return "\(reason): \(counted(count, "event"))"
         case .absence: return "\(reason): no match for \(age(now)), sent when it lasts"
         case .tally: return "\(reason): \(times.count) of \(rule?.gates.atLeast?.count ?? times.count) matches"
         case .failed: return "\(reason): \(key.name): \(lines.first ?? "not evaluated")"
-        case .limited: return "\(reason): \(about), told when the limit allows it"
-        case .silenced: return "\(reason): \(about), told at the end if it is still so"
-        case .blocked: return "\(reason): \(about), told when what it depends on is back, if it is still so"
-        case .grouped: return "\(reason): \(about), told with the others of its server"
-        case .limit, .outage, .announced, .once, .counted, .recipients: return nil
+        case .limit, .server, .reference, .once: return nil
         }
     }
 
     private func age(_ now: Timestamp) -> String { DurationText.long(seconds: now.seconds(since: since)) }
 
     /// ` for 3 of 5 min`; a match whose time has passed waits for a good poll.
-    private func held(by rule: Rule?, at now: Timestamp) -> String {
-        guard let total = rule?.gates.pendingFor.inSeconds, total > 0, let due else { return "" }
+    private static func held(until due: Timestamp, by rule: Rule?, at now: Timestamp) -> String {
+        guard let total = rule?.gates.pendingFor.inSeconds, total > 0 else { return "" }
         let word = rule?.when.restartsWait == true ? " unchanged for " : " for "
         let rest = due.seconds(since: now)
         guard rest > 0 else {

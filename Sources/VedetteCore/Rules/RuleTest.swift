@@ -108,10 +108,10 @@ public struct RuleTest: Sendable {
         if !sent.isEmpty {
             return .sent(sent.map(\.message.sink).reduce(into: []) { if !$0.contains($1) { $0.append($1) } })
         }
-        let slots = Set(memories.filter { $0.event != nil }.map(\.key.slot))
-        if slots.contains(.pending) { return .held }
-        if slots.contains(.deferred) { return .deferred }
-        if slots.contains(.digest) { return .digest }
+        let reasons = Set(memories.compactMap(\.waitingReason))
+        if reasons.contains("held") { return .held }
+        if reasons.contains("deferred") { return .deferred }
+        if reasons.contains("digest") { return .digest }
         return deliveries.isEmpty ? .sent([]) : .suppressed
     }
 }

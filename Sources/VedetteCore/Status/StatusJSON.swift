@@ -111,8 +111,8 @@ extension StatusFacts {
         let text = timer.waitingText(of: rules.first { $0.name == timer.key.rule }, at: now)
         return .members([
             "rule": .string(timer.key.rule), "waits": timer.waitingReason.map(JSON.string),
-            "text": text.map(JSON.string), "due": timer.due.map { .string($0.rfc3339) },
-            "event": timer.event.map { .string($0.id.description) },
+            "text": text.map(JSON.string), "due": timer.waitingUntil.map { .string($0.rfc3339) },
+            "event": timer.waitingEvent.map { .string($0.id.description) },
         ])
     }
 }

@@ -14,7 +14,7 @@ extension StatusFacts {
                 "priority": .string(rule.priority.rawValue),
                 "tags": rule.tags.isEmpty ? nil : .array(rule.tags.map(JSON.string)),
                 "waiting": own.isEmpty ? nil : .number(own.count),
-                "due": own.compactMap(\.due).min().map { .string($0.rfc3339) },
+                "due": own.compactMap(\.waitingUntil).min().map { .string($0.rfc3339) },
                 "warning": warnings[rule.name].map(JSON.string),
             ])
         }

@@ -187,7 +187,7 @@ struct OverviewView: Sendable {
         let rows = facts.timers.prefix(20).map { timer -> HTML in
             let text = timer.waitingText(of: rules[timer.key.rule], at: facts.now) ?? ""
             return
-                "<li><a href=\"/rules\">\(timer.key.rule)</a> \(text)\(timer.due.map { ", \(render.due($0))" as HTML })</li>"
+                "<li><a href=\"/rules\">\(timer.key.rule)</a> \(text)\(timer.waitingUntil.map { ", \(render.due($0))" as HTML })</li>"
         }
         return "<h2>Waiting</h2><ul class=\"plain\">\(Array(rows))</ul>"
     }

@@ -34,7 +34,7 @@ struct RulesView: Sendable {
     var content: HTML {
         let body = rows.map { row -> HTML in
             let waiting = row.waiting.prefix(5).map { memory -> HTML in
-                let due: HTML? = memory.due.map { ", \(render.age($0))" }
+                let due: HTML? = memory.waitingUntil.map { ", \(render.age($0))" }
                 return "<li>\(memory.waitingText(of: row.rule, at: render.now) ?? "")\(due)</li>"
             }
             let more: HTML = row.waiting.count > 5 ? "<li class=\"faint\">and \(row.waiting.count - 5) more</li>" : ""

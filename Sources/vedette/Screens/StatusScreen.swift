@@ -167,7 +167,7 @@ struct StatusScreen: Sendable {
         var table = TextTable(["RULE", "WAITS", "DUE"], palette)
         for timer in facts.timers {
             let text = timer.waitingText(of: rules[timer.key.rule], at: now) ?? ""
-            let due = timer.due.map { $0 > now ? "\(time($0)), \($0.relative(to: now))" : "now" }
+            let due = timer.waitingUntil.map { $0 > now ? "\(time($0)), \($0.relative(to: now))" : "now" }
             table.add([timer.key.rule, text, due ?? ""])
         }
         return table.lines(within: width, shrinking: [1, 0])

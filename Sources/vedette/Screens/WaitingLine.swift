@@ -8,7 +8,7 @@ extension RuleMemory {
     /// Nil when nothing waits.
     func waitingLine(of rule: Rule?, at now: Timestamp) -> String? {
         guard let text = waitingText(of: rule, at: now) else { return nil }
-        guard let due, due > now else { return text }
+        guard let due = waitingUntil, due > now else { return text }
         return "\(text), until \(LocalTime.text(due, now: now))"
     }
 }

@@ -12,25 +12,18 @@ extension RuleEngine {
 
     /// Returns why rules need a poll of this source; nil when they do not.
     public func interest(in source: String) -> Interest? {
-        let isUncertain = unconfirmed.contains(source) || missing[source] != nil || uncounted.contains(source)
-        guard isUncertain || bySource[source] != nil else { return nil }
+        let isUncertain =
+            world.unconfirmed.contains(source) || world.missing[source] != nil || world.uncounted.contains(source)
+        guard isUncertain || table.hasRows(of: source) else { return nil }
         return Interest(nextConfirmation: nextConfirmation(of: source), isUncertain: isUncertain)
     }
 
     /// Why rules need polls, by source.
     public var interests: [String: Interest] {
         var interests: [String: Interest] = [:]
-        for source in Set(bySource.keys).union(unconfirmed).union(missing.keys).union(uncounted) {
+        for source in table.sources.union(world.unconfirmed).union(world.missing.keys).union(world.uncounted) {
             interests[source] = interest(in: source)
         }
         return interests
-    }
-}
-
-extension RuleEngine.Step {
-    /// The sources whose rows the step changed.
-    public var sources: Set<String> {
-        let rows = changes.values.compactMap { $0 } + writes.compactMap(\.before)
-        return Set(rows.compactMap(\.subject?.source))
     }
 }

@@ -13,10 +13,8 @@ extension RuleEngine {
         private var lastWrite: [RuleMemory.Key: Int] = [:]
         /// Silences that a state ended.
         var ended: [Silence] = []
-        /// Whether sources were failing before the step, and why, for `undo`.
-        var wereFailing: [String: Failure] = [:]
-        /// Sources whose response meant down before the step, for `undo`.
-        var wereDown: [String: Bool] = [:]
+        /// The health of sources before the step, for `undo`.
+        var healthBefore: [String: RuleWorld.Health] = [:]
         /// Sources that the step confirmed, for `undo`.
         var wereUnconfirmed = Set<String>()
         /// Sources whose items the step counted first, for `undo`.
@@ -27,12 +25,6 @@ extension RuleEngine {
         public var warnings: [String] = []
         /// Rules that could not be evaluated against every event, with the reason and the number of events.
         public var failures: [(rule: String, detail: String)] = []
-
-        /// Whether a source is failing, and why.
-        struct Failure: Sendable, Hashable {
-            var isFailing: Bool
-            var cause: String?
-        }
 
         /// A change of one row.
         struct Write: Sendable {
@@ -52,8 +44,7 @@ extension RuleEngine {
             for (key, change) in later.changes { changes[key] = .some(change) }
             for write in later.writes { record(write) }
             ended += later.ended
-            wereFailing.merge(later.wereFailing) { first, _ in first }
-            wereDown.merge(later.wereDown) { first, _ in first }
+            healthBefore.merge(later.healthBefore) { first, _ in first }
             wereUnconfirmed.formUnion(later.wereUnconfirmed)
             wereUncounted.formUnion(later.wereUncounted)
             discarded += later.discarded
@@ -81,5 +72,27 @@ extension RuleEngine {
 
         /// Whether there is nothing to commit.
         public var isEmpty: Bool { deliveries.isEmpty && changes.isEmpty && ended.isEmpty }
+
+        /// The rules of which the step changed rows or made deliveries.
+        public var rules: Set<String> { Set(changes.keys.map(\.rule)).union(deliveries.map(\.message.rule)) }
+
+        /// The sources whose rows the step changed.
+        public var sources: Set<String> {
+            let rows = changes.values.compactMap { $0 } + writes.compactMap(\.before)
+            return Set(rows.compactMap(\.subject?.source))
+        }
+    }
+
+    /// Undoes a step whose commit failed; its poll will be repeated. Steps that fail together can be undone in any order: a
+    /// row that a later step changed keeps that change, and if the later step fails, too, it gets the value before both.
+    public mutating func undo(_ failed: Step) {
+        for change in failed.writes.reversed() { table.undo(change) }
+        table.endUndo()
+        for (source, health) in failed.healthBefore { _ = world.set(health, of: source) }
+        world.unconfirmed.formUnion(failed.wereUnconfirmed)
+        world.uncounted.formUnion(failed.wereUncounted)
+        world.endedSilences.subtract(failed.endedSilences)
+        world.silences += failed.ended.filter { ended in !world.silences.contains { $0.id == ended.id } }
+        step = Step()
     }
 }

@@ -1,103 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a rule remembers between an event and its message: one row of the journal, written in the transaction of the poll
-/// that changed it.
+/// What a rule remembers: one row of the journal, written in the transaction of the poll that changed it.
 public struct RuleMemory: Sendable, Hashable {
-    /// Rows that one rule keeps for one purpose (I8). Each purpose has room of its own, so that many pending matches
-    /// cannot take the room in which `limit` counts.
+    /// Rows that one rule keeps for one purpose (I8). Each purpose has room of its own, so that many matches that wait cannot
+    /// take the room in which `limit` counts.
     static let maximum = 10_000
 
-    /// Why something is remembered. The raw values are in the journal.
+    /// What a row is about. The raw values are in the journal.
     public enum Slot: String, Sendable, Hashable, CaseIterable {
-        /// `for`: a match that waits for `due` and the next good poll.
-        case pending
-        /// `quiet`: a match that waits for `due` on the wall clock.
-        case deferred
-        /// `digest`: events gathered until `due`, which is on the wall clock when it is a time of day or the end of a
-        /// quiet time.
-        case digest
-        /// `limit`: when messages were sent.
+        /// A subject: what is true of it, and what each sink was told.
+        case match
+        /// `limit`: when each sink got messages of a group.
         case limit
-        /// `limit`: a withheld message about a subject. `group` is the value that the limit counts it under.
-        case limited
-        /// A message about a subject that a silence withheld. `group` is the sink of a silence of one sink.
-        case silenced
-        /// A message about a subject that `depends` withheld.
-        case blocked
-        /// A message about the health of a source that waits for others of the same server. `group` is the name of the row
-        /// in `outage`.
-        case grouped
-        /// The first message about the health of a server's sources was sent. Further ones are grouped until `due`.
-        case outage
+        /// `digest`, and `quiet` with a digest: the events of a group that are listed until `due`.
+        case log
+        /// The first message about the health of a server's sources was sent. Further ones wait until `due`.
+        case server
         /// `at_least`: when matches of a group came.
         case tally
         /// `nothing`: waits for `due` without a match.
         case absence
-        /// `how_many`: the number of items of the source is beyond the bound.
-        case counted
         /// `by`: the value of a field that the last message announced, in `lines`.
-        case announced
-        /// `once_per`: a value for which a message was sent.
+        case reference
+        /// `once_per`: a value, and the match in `events` for which it was used.
         case once
-        /// `stays`, `remind` and `escalate`: a match that was released and is still true.
-        case active
-        /// The sinks that were told a match, in `lines`, until they are told its end. `event` is the last that they
-        /// were told, `times` when it ended.
-        case recipients
         /// The rule could not be evaluated against events of the source `name`. `lines` has the reason, `events` the ids of
         /// the first events, `count` the number of all.
         case failed
 
-        /// What the rows of the slot are, in the plural.
-        var noun: String {
-            switch self {
-            case .pending: "pending matches"
-            case .deferred: "deferred matches"
-            case .digest: "digests"
-            case .limit: "groups of a limit"
-            case .limited: "messages beyond its limit"
-            case .silenced: "silenced messages"
-            case .blocked: "messages that wait for a source of 'depends'"
-            case .grouped: "sources that fail together"
-            case .outage: "servers"
-            case .tally: "groups of 'at_least'"
-            case .absence: "times without a match"
-            case .counted: "counts of items"
-            case .announced: "values"
-            case .once: "values"
-            case .active: "active matches"
-            case .recipients: "matches that were told"
-            case .failed: "failures"
-            }
-        }
-
-        /// Whether what the rule does about one source can depend on its rows about others. Each of the other rows concerns
-        /// one source alone.
-        public var isShared: Bool {
-            switch self {
-            case .deferred, .digest, .limit, .limited, .silenced, .blocked, .grouped, .outage, .tally, .absence, .once,
-                .active:
-                true
-            case .pending, .counted, .announced, .recipients, .failed: false
-            }
-        }
-
-        /// Whether its rows are messages that a gate withheld, and that are announced when the gate opens.
-        var isWithheld: Bool {
-            switch self {
-            case .limited, .silenced, .blocked, .grouped: true
-            case .pending, .deferred, .digest, .limit, .outage, .tally, .absence, .counted, .announced, .once, .active,
-                .recipients, .failed:
-                false
-            }
-        }
+        /// Whether what the rule does about one source can depend on its rows about others. A step that tells matches together
+        /// writes their rows, too.
+        public var isShared: Bool { ![.reference, .failed].contains(self) }
     }
 
     /// Identifies a row.
     public struct Key: Sendable, Hashable {
         /// The rule's name.
         public var rule: String
-        /// Why it is remembered.
+        /// What the row is about.
         public var slot: Slot
         /// The subject, group or value.
         public var name: String
@@ -106,131 +46,171 @@ public struct RuleMemory: Sendable, Hashable {
         public init(rule: String, slot: Slot, name: String) { (self.rule, self.slot, self.name) = (rule, slot, name) }
     }
 
+    /// A message of a group, and the sinks that got it.
+    public struct Sent: Sendable, Hashable {
+        /// When it was made, on the steady clock.
+        public var time: Timestamp
+        /// The sinks; empty for a match of `at_least`.
+        public var sinks: Set<String> = []
+    }
+
     /// Identifies the row.
     public var key: Key
     /// The `identity` of the rule. The row is discarded when the rule has another one.
     public var identity: UInt64
-    /// The latest event that the message will be about.
+    /// `match`: what the sinks in `waits` are to be told; `log`: the latest event; `absence`: the event of the message.
     public var event: Event?
-    /// When something is to be done; nil for never.
+    /// `limit`, `log`, `server`, `tally`, `absence`: when something is to be done; nil for never.
     public var due: Timestamp?
     /// Whether `due` is on the wall clock.
     public var isCivil = false
-    /// When it began; for `active`, when the first message was sent.
+    /// When it began.
     public var since: Timestamp
-    /// Messages that were withheld and that no message has counted yet; `digest`: events gathered.
+    /// `log`: events listed; `failed`: events that were not evaluated.
     public var count = 0
-    /// `digest`: messages that were withheld before, and that the gathered ones replaced.
+    /// `log`: messages that were withheld before, and that no message has counted.
     public var replaced = 0
-    /// `limit`: when messages were sent; `active`: when the last reminder was sent; `recipients`: when the match ended first.
-    public var times: [Timestamp] = []
-    /// `digest`: the titles of the first events; `limited`: the value of `once_per` that the message uses up;
-    /// `recipients`: the sinks.
+    /// `limit`: the messages of the window; `tally`: the matches of the span.
+    public var times: [Sent] = []
+    /// `limit`: messages for each sink that were withheld until they were over, and that no message has counted.
+    public var uncounted: [String: Int] = [:]
+    /// `log`: the titles of the first events; `reference`: the value.
     public var lines: [String] = []
-    /// `digest`: the web addresses of the first events' items.
+    /// `log`: the web addresses of the first events' items.
     public var links: [String] = []
-    /// `digest`: the ids of the first events.
+    /// `log`: the ids of the first events; `server`, `once`: the id of the event that was told.
     public var events: [String] = []
-    /// Escalation steps done.
-    public var step = 0
-    /// `limited`: whether `event` came after the withheld ones and is not one of them; `recipients`: whether the match is over
-    /// and its end was released.
-    public var isAfter = false
-    /// The rows that are announced together: those of one rule and slot with the same group. Of `active` it is the message that
-    /// announced them.
+    /// `match`: the log or message that has the match beside others; empty for none.
     public var group = ""
-    /// The only sink that a silence withholds the message from; nil for all sinks of the rule.
-    public var sink: String?
-    /// `active`, `absence`: whether a message announced it.
-    public var isAnnounced = false
+    /// `match`: whether a condition with a value of its own is true, told or not: `stays`, `older`, `how_many`.
+    var isStanding = false
+    /// `match`: a match that `for` holds.
+    @Indirect var held: Held?
+    /// `match`: the sinks that are to be told `event`, and what each waits for.
+    var waits: [Wait] = []
+    /// `match`: what sinks were told.
+    @Indirect var told: Told?
 
     /// Creates a row.
     public init(key: Key, identity: UInt64, event: Event? = nil, due: Timestamp? = nil, since: Timestamp) {
         (self.key, self.identity, self.event, self.due, self.since) = (key, identity, event, due, since)
     }
+}
 
-    /// What the event is about; nil without an event.
-    var subject: Subject? { event.map(Subject.init) }
+extension RuleMemory {
+    /// A match that must stay true until `due` and the next good poll.
+    struct Held: Sendable, Hashable {
+        var event: Event
+        var due: Timestamp
+        var since: Timestamp
+    }
+
+    /// What one sink is to be told, and why it waits.
+    struct Wait: Sendable, Hashable {
+        /// What a sink does not know yet.
+        enum Content: String, Sendable {
+            /// The match began.
+            case firing
+            /// The match that the sink was told is over.
+            case end
+            /// The latest state of an item beyond its limit, which is no match.
+            case latest
+            /// Nothing any more; the next message counts what was withheld.
+            case count
+        }
+
+        var sink: String
+        var content: Content
+        /// The gate that withholds it; empty before a gate was asked.
+        var gate = ""
+        /// Rows that wait at a gate in the same group are told in one message.
+        var group = ""
+        /// When the gate is asked again; nil when something else shows it.
+        var until: Timestamp?
+        /// Whether `until` is on the wall clock.
+        var isCivil = false
+        var reason = ""
+        /// Earlier messages that were withheld and that no message has counted yet.
+        var count = 0
+        /// Whether the gate is asked again after a good poll of the source.
+        var awaitsPoll = false
+        /// Whether a log listed the event: it is told whether or not it is still true.
+        var isListed = false
+
+        init(_ content: Content, _ sink: String) { (self.content, self.sink) = (content, sink) }
+
+        func isDue(at now: RuleTime) -> Bool { until.map { $0 <= (isCivil ? now.wall : now.steady) } ?? false }
+    }
+
+    /// What sinks were told of a match.
+    struct Told: Sendable, Hashable {
+        /// The last event that they were told.
+        var event: Event
+        /// When the first message was made.
+        var since: Timestamp
+        /// The sinks that were told the match and not its end.
+        var sinks: [String] = []
+        /// How many sinks were told the match, also those that were told its end by now.
+        var recipients = 0
+        /// When the match ended first after it was told; nil while it is true.
+        var ended: Timestamp?
+        /// Whether the sinks are to be told the end, and no match began since.
+        var isEndReleased = false
+        /// When the next reminder or escalation is due; nil for never.
+        var due: Timestamp?
+        /// Whether `due` is on the wall clock.
+        var isCivil = false
+        /// When the last reminder was made, or the last message if there were several.
+        var reminded: Timestamp?
+        /// Escalation steps done.
+        var step = 0
+
+        func isDue(at now: RuleTime) -> Bool { due.map { $0 <= (isCivil ? now.wall : now.steady) } ?? false }
+    }
+
+    /// What the row is about; nil when it is about no item and no source.
+    var subject: Subject? { (event ?? held?.event ?? told?.event).map(Subject.init) }
 
     /// Whether it ends when its item changes, so that a good poll must confirm it.
     var dependsOnItem: Bool {
         switch key.slot {
-        case .pending, .deferred, .active, .recipients, .limited, .silenced, .blocked: event?.item != nil
+        case .match: (event ?? held?.event ?? told?.event)?.item != nil
         // A good poll of the rule's source shows that there really was nothing.
         case .absence: event.map { $0.source != Event.watcher } ?? false
-        case .digest, .limit, .grouped, .outage, .tally, .counted, .announced, .once, .failed: false
+        default: false
         }
     }
 
-    /// Whether rows of the same group are announced in one message.
-    var isInGroup: Bool {
-        key.slot.isWithheld || key.slot == .deferred || (key.slot == .active && !group.isEmpty)
+    /// Whether the row of a match says nothing any more.
+    var isSettled: Bool {
+        key.slot == .match && !isStanding && held == nil && waits.isEmpty && told == nil && group.isEmpty
     }
+
+    /// Whether a match was told or stands: those have room of their own beside the ones that wait.
+    var isTold: Bool { told != nil || isStanding }
+
+    /// The times at which something is to be done, on their clocks. What only a good poll can do is not among them.
+    var deadlines: [Deadline] {
+        guard key.slot == .match else {
+            return due.map { [Deadline(time: $0, isCivil: isCivil)] }.flatMap { dependsOnItem ? nil : $0 } ?? []
+        }
+        var deadlines = waits.compactMap { wait in wait.until.map { Deadline(time: $0, isCivil: wait.isCivil) } }
+        if let held, held.event.item == nil { deadlines.append(Deadline(time: held.due, isCivil: false)) }
+        if let told, let due = told.due { deadlines.append(Deadline(time: due, isCivil: told.isCivil)) }
+        return deadlines
+    }
+
+    /// When a good poll is to confirm it, on the steady clock; nil for never.
+    var confirmation: Timestamp? { key.slot == .absence ? due : held.flatMap { $0.event.item == nil ? nil : $0.due } }
 
     func isDue(at now: RuleTime) -> Bool { due.map { $0 <= (isCivil ? now.wall : now.steady) } ?? false }
 
     func age(at now: RuleTime) -> String { DurationText.long(seconds: seconds(at: now)) }
     func seconds(at now: RuleTime) -> Double { max(0, now.steady.seconds(since: since)) }
-
-    /// Returns a copy without times that its rule cannot have meant: the wall clock may have been set while the program
-    /// was down. Nothing began in the future, and nothing is due later than the rule waits.
-    func clamped(by rule: Rule, at now: RuleTime) -> RuleMemory {
-        var clamped = self
-        clamped.since = min(since, now.steady)
-        clamped.times = times.map { min($0, now.steady) }
-        let isCountAlone = key.slot == .limit && times.isEmpty
-        let longest = isCountAlone ? RuleEngine.countSpan : rule.maximumDelay(of: key.slot)
-        if key.slot == .pending, let due = event.flatMap({ rule.timeOfAge(of: $0, at: now) }) {
-            clamped.due = due
-        } else if !isCivil {
-            clamped.due = due.map { min($0, now.steady.advanced(by: longest)) }
-        }
-        return clamped
-    }
 }
 
-extension RuleMemory {
-    /// The row's body in the journal.
-    public var json: JSON {
-        .members([
-            "identity": .string(Identifier.hex(identity)),
-            "event": event?.json,
-            "due": due.map { .number($0.milliseconds) },
-            "civil": isCivil ? .bool(true) : nil,
-            "since": .number(since.milliseconds),
-            "count": count == 0 ? nil : .number(count),
-            "replaced": replaced == 0 ? nil : .number(replaced),
-            "times": times.isEmpty ? nil : .array(times.map { .number($0.milliseconds) }),
-            "lines": lines.isEmpty ? nil : .array(lines.map(JSON.string)),
-            "links": links.allSatisfy(\.isEmpty) ? nil : .array(links.map(JSON.string)),
-            "events": events.isEmpty ? nil : .array(events.map(JSON.string)),
-            "step": step == 0 ? nil : .number(step),
-            "after": isAfter ? .bool(true) : nil,
-            "group": group.isEmpty ? nil : .string(group),
-            "sink": sink.map(JSON.string),
-            "announced": isAnnounced ? .bool(true) : nil,
-        ])
-    }
-
-    /// Reads a row's body; returns nil when this program did not write it.
-    public init?(key: Key, json: JSON) {
-        guard let identity = json["identity"]?.string.flatMap({ UInt64($0, radix: 16) }),
-            let since = json["since"]?.int64
-        else { return nil }
-        self.init(key: key, identity: identity, since: Timestamp(milliseconds: since))
-        event = json["event"].flatMap(Event.init(json:))
-        due = json["due"]?.int64.map(Timestamp.init(milliseconds:))
-        isCivil = json["civil"] == .bool(true)
-        count = json["count"]?.int64.map(Int.init) ?? 0
-        replaced = json["replaced"]?.int64.map(Int.init) ?? 0
-        times = json["times"]?.array?.compactMap { $0.int64.map(Timestamp.init(milliseconds:)) } ?? []
-        lines = json["lines"]?.array?.compactMap(\.string) ?? []
-        links = json["links"]?.array?.compactMap(\.string) ?? []
-        events = json["events"]?.array?.compactMap(\.string) ?? []
-        step = json["step"]?.int64.map(Int.init) ?? 0
-        isAfter = json["after"] == .bool(true)
-        group = json["group"]?.string ?? ""
-        sink = json["sink"]?.string
-        isAnnounced = json["announced"] == .bool(true)
-    }
+/// A time on the steady clock, or on the wall clock.
+struct Deadline: Sendable, Hashable {
+    var time: Timestamp
+    var isCivil: Bool
 }

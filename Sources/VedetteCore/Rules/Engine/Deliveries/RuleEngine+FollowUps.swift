@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `remind` and `escalate`: further messages about a match that was announced and is still true. Matches of one message
+/// are announced together again.
+extension RuleEngine {
+    /// What a reminder or an escalation says of one row.
+    private typealias Part = (key: RuleMemory.Key, event: Event)
+
+    /// Sends the escalations and the reminder that are due, for all matches that one message announced.
+    mutating func sendFollowUps(_ row: RuleMemory, _ rule: Rule, at moment: StepContext) {
+        let now = moment.now
+        var escalations: [Int: [Part]] = [:]
+        var reminders: [Part] = []
+        for var row in dueTogether(with: row, at: now) {
+            guard var told = row.told else { continue }
+            var reason: String?
+            let candidate = Candidate(rule: rule, event: told.event, sink: "", content: .followUp)
+            switch verdict(of: candidate, at: now) {
+            case (.wait(let waiting), let gate) where gate == QuietGate.self:
+                (told.due, told.isCivil) = (waiting.until, waiting.isCivil)
+                row.told = told
+                put(row)
+                continue
+            case (.wait(let waiting), _): reason = waiting.reason
+            case (.drop(let why), _): reason = why
+            case (.pass, _), (.list, _): break
+            }
+            while told.step < rule.gates.escalate.count,
+                told.since.advanced(by: rule.gates.escalate[told.step].after) <= now.steady
+            {
+                if let reason {
+                    for target in rule.gates.escalate[told.step].notify {
+                        suppress(rule, told.event, reason, for: target.sink, at: moment)
+                    }
+                } else {
+                    escalations[told.step, default: []].append((row.key, told.event))
+                }
+                told.step += 1
+            }
+            if let remind = rule.gates.remind, told.nextReminder(remind) <= now.steady {
+                // One message, however many reminders were missed.
+                told.reminded = now.steady
+                if let reason {
+                    suppress(rule, told.event, reason, at: moment)
+                } else {
+                    let seconds = max(0, now.steady.seconds(since: told.since))
+                    let event = told.event.reminder(id: moment.identifier(), at: now.wall, after: seconds)
+                    reminders.append((row.key, event))
+                }
+            }
+            (told.due, told.isCivil) = (rule.nextFollowUp(told), false)
+            row.told = told.due == nil && told.sinks.isEmpty ? nil : told
+            if told.due == nil { row.group = "" }
+            put(row)
+        }
+        for (number, parts) in escalations.sorted(by: { $0.key < $1.key }) {
+            sendTogether(parts, rule, to: rule.gates.escalate[number].notify, at: moment)
+        }
+        sendTogether(reminders, rule, to: rule.notify, at: moment)
+    }
+
+    /// Returns the row, and those of the same message that are due as well.
+    private func dueTogether(with row: RuleMemory, at now: RuleTime) -> [RuleMemory] {
+        guard !row.group.isEmpty else { return [row] }
+        let rows = table.keys(in: RowTable.Group(rule: row.key.rule, name: row.group)).compactMap { table[$0] }
+        return rows.filter { $0.told?.isDue(at: now) == true && !world.isUncertain($0) }
+    }
+
+    /// Sends each sink one message about the parts that no silence withholds from it.
+    private mutating func sendTogether(
+        _ parts: [Part], _ rule: Rule, to targets: [Rule.NotificationTarget], at moment: StepContext
+    ) {
+        var made: [[RuleMemory.Key]: Event] = [:]
+        for target in targets {
+            var sent: [Part] = []
+            for part in parts {
+                if let silence = world.silence(of: rule, part.event, sink: target.sink, at: moment.now) {
+                    suppress(rule, part.event, "silenced: \(silence.description)", for: target.sink, at: moment)
+                    if !silence.drops { keepEscalation(part, rule, target.sink, silence, at: moment.now) }
+                } else {
+                    sent.append(part)
+                }
+            }
+            guard let last = sent.last?.event else { continue }
+            let keys = sent.map(\.key)
+            var message = last
+            if sent.count > 1 {
+                message =
+                    made[keys]
+                    ?? last.message(about: sent.map(\.event), of: rule, id: moment.identifier(), at: moment.now.wall)
+                if last.kind == .reminder { message.kind = .reminder }
+                made[keys] = message
+            }
+            deliver(rule, message, to: target, at: moment)
+            for key in keys { noteFollowUp(key, rule, target.sink) }
+        }
+    }
+
+    /// Lets an escalation that a silence of its sink withholds wait for the end of the silence; a reminder does not.
+    private mutating func keepEscalation(
+        _ part: Part, _ rule: Rule, _ sink: String, _ silence: Silence, at now: RuleTime
+    ) {
+        guard part.event.kind != .reminder, var row = table[part.key], !row.waits.contains(where: { $0.sink == sink })
+        else { return }
+        row.event = row.event ?? part.event
+        row.waits.append(RuleMemory.Wait(.firing, sink))
+        let end = world.silenceEnd(of: rule, part.event, sink: sink, at: now)
+        let reason = "silenced: \(silence.description)"
+        row.wait(sink, at: SinkSilencesGate.name, Verdict.Waiting(reason: reason, until: end, isCivil: true))
+        put(row)
+    }
+
+    /// Remembers who was told a reminder or an escalation: they are to be told the end, too.
+    private mutating func noteFollowUp(_ key: RuleMemory.Key, _ rule: Rule, _ sink: String) {
+        guard var row = table[key], let told = row.told, rule.remembersSinks(told.event), !told.sinks.contains(sink)
+        else { return }
+        row.told?.sinks = (told.sinks + [sink]).sorted()
+        put(row)
+    }
+}
+
+extension RuleMemory.Told {
+    func nextReminder(_ remind: Reminder) -> Timestamp { (reminded ?? since).advanced(by: remind.every) }
+}
+
+extension Rule {
+    /// Returns when the next escalation or reminder of a match is due.
+    func nextFollowUp(_ told: RuleMemory.Told) -> Timestamp? {
+        let escalation =
+            told.step < gates.escalate.count ? told.since.advanced(by: gates.escalate[told.step].after) : nil
+        return [escalation, gates.remind.map(told.nextReminder)].compactMap { $0 }.min()
+    }
+
+    /// Returns whether the event brings a value that ends the reminders.
+    func endsReminders(_ event: Event) -> Bool {
+        guard let remind = gates.remind, !remind.until.isEmpty, let value = event.item?[field ?? "state"] else {
+            return false
+        }
+        return remind.until.contains(value.description)
+    }
+}
+
+extension Event {
+    /// Returns a reminder of this event.
+    /// - Parameter seconds: how long the match has been true.
+    func reminder(id: Identifier, at now: Timestamp, after seconds: Double) -> Event {
+        var copy = self
+        (copy.id, copy.seq, copy.kind, copy.time) = (id, 0, .reminder, now)
+        copy.summary = Summary(events: [self.id.description], stood: seconds, cause: kind)
+        copy.summary?.title = MessageTitle.ofReminder(self)
+        return copy
+    }
+}

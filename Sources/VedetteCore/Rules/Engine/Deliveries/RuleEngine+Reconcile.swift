@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Compares what is true with what each sink was told: each sink that does not know it is told, waits, or is never told it.
+extension RuleEngine {
+    /// Asks the gates again about the rows of a rule that wait in a group, and tells together what passes.
+    mutating func reconcile(_ rule: Rule, _ group: RowTable.Group, at moment: StepContext) {
+        let rows = table.keys(in: group).compactMap { table[$0] }
+        reconcile(rule, rows.sorted { ($0.since, $0.key.name) < ($1.since, $1.key.name) }, group, at: moment)
+    }
+
+    /// Asks the gates about what sinks are newly to be told of a row.
+    mutating func reconcile(_ rule: Rule, _ row: RuleMemory, at moment: StepContext) {
+        reconcile(rule, [row], RowTable.Group(rule: rule.name, gate: ""), at: moment)
+    }
+
+    private mutating func reconcile(_ rule: Rule, _ rows: [RuleMemory], _ group: RowTable.Group, at moment: StepContext)
+    {
+        var release = Release(rule: rule, group: group, rows: rows)
+        for i in release.rows.indices { ask(about: i, &release, at: moment) }
+        release.countWhatIsOver(at: moment.now) { sink, count in self.keepCount(count, sink, rule, group) }
+        // Before anything is told: a group in which rows wait does not end.
+        for row in release.rows where row.waits.contains(where: { !$0.gate.isEmpty }) && row != table[row.key] {
+            put(row)
+        }
+        tellEnds(&release, at: moment)
+        tellMatches(&release, at: moment)
+        list(&release, at: moment)
+        for var row in release.rows {
+            row.dropEventIfUnused()
+            if row.isSettled ? table[row.key] != nil : row != table[row.key], !put(row) {
+                // Beyond the room for matches that were told nothing is remembered of them.
+                row.told = nil
+                put(row)
+            }
+        }
+        for group in release.opened { reconcile(rule, group, at: moment) }
+    }
+
+    /// Asks the gates for each sink that waits in the group.
+    private mutating func ask(about i: Int, _ release: inout Release, at moment: StepContext) {
+        let (rule, group) = (release.rule, release.group)
+        guard let event = release.rows[i].event else { return }
+        var candidate = Candidate(rule: rule, event: event, sink: "", content: .firing)
+        // Asked before the loop, in which a sink that is never told leaves the row.
+        let (isLateMatch, isLateEnd) = (release.rows[i].isLate(.firing, rule), release.rows[i].isLate(.end, rule))
+        for wait in release.rows[i].waits where wait.isIn(group) && wait.content != .count {
+            let isLate = wait.content == .end ? isLateEnd : isLateMatch
+            (candidate.sink, candidate.content) = (wait.sink, wait.content == .end ? .end : .firing)
+            (candidate.gate, candidate.isLate, candidate.isListed) = (wait.gate, isLate, wait.isListed)
+            let (verdict, gate) = verdict(of: candidate, at: moment.now)
+            switch verdict {
+            case .pass, .list: for gate in Gates.all { gate.admit(candidate, &self, at: moment.now) }
+            case .wait, .drop: break
+            }
+            switch verdict {
+            case .pass: release.pass(i, wait, isLate: isLate)
+            case .list(let target): release.lists[i] = target
+            case .drop(let reason): drop(wait, &release.rows[i], rule, reason, at: moment)
+            case .wait(let waiting):
+                let isKept = table.hasRoom(for: release.rows[i])
+                guard isKept || !gate.tellsWithoutRoom else {
+                    release.pass(i, wait, isLate: isLate)
+                    continue
+                }
+                guard isKept else {
+                    drop(wait, &release.rows[i], rule, RuleEngine.noRoom(gate.noun), at: moment)
+                    continue
+                }
+                if gate.leavesRecord, gate.name != wait.gate, !waiting.awaitsPoll {
+                    suppress(rule, event, waiting.reason, for: wait.sink, at: moment)
+                }
+                release.rows[i].wait(wait.sink, at: gate.name, waiting)
+                if waiting.opensGroup {
+                    release.opened.insert(RowTable.Group(rule: rule.name, gate: gate.name, name: waiting.group))
+                }
+            }
+        }
+    }
+
+    /// Ends the waiting of a sink that is never told.
+    private mutating func drop(
+        _ wait: RuleMemory.Wait, _ row: inout RuleMemory, _ rule: Rule, _ reason: String, at moment: StepContext
+    ) {
+        guard let event = row.event else { return }
+        suppress(rule, event, reason, for: wait.sink, at: moment)
+        row.waits.removeAll { $0.sink == wait.sink }
+        if wait.content == .end { row.forgetTold(wait.sink) }
+        guard event.kind == .digest, row.waits.isEmpty else { return }
+        // The matches of a digest that is never sent have no reminders.
+        for key in table.keys(in: RowTable.Group(rule: rule.name, name: event.id.description)) {
+            guard var listed = table[key] else { continue }
+            (listed.group, listed.told) = ("", nil)
+            put(listed)
+        }
+    }
+
+    /// Keeps the count of what is over before its limit allowed it, for the next message of the group.
+    private mutating func keepCount(_ count: Int, _ sink: String, _ rule: Rule, _ group: RowTable.Group) -> Bool {
+        let key = RuleMemory.Key(rule: rule.name, slot: .limit, name: group.name)
+        guard group.gate == LimitGate.name, var row = table[key] else { return false }
+        row.uncounted[sink, default: 0] += count
+        put(row)
+        return true
+    }
+
+    static func noRoom(_ noun: String) -> String { "the rule has no room for more than \(RuleMemory.maximum) \(noun)" }
+}
+
+/// The rows that are reconciled together, and what the gates let through.
+struct Release {
+    /// A sink, and whether others were told before it.
+    struct Audience: Hashable {
+        var sink: String
+        var isLate: Bool
+    }
+
+    let rule: Rule
+    let group: RowTable.Group
+    var rows: [RuleMemory]
+    /// The rows whose match each audience is told, in their order.
+    var matches: [(audience: Audience, rows: [Int])] = []
+    /// The rows whose end is told, in their order, and to which sinks.
+    var ends: [(row: Int, sinks: [String])] = []
+    /// The rows that a log lists.
+    var lists: [Int: Verdict.ListTarget] = [:]
+    /// What is over before its gate opened, for the first message to each sink.
+    var counts: [String: Int] = [:]
+    /// Groups that are to be told now.
+    var opened = Set<RowTable.Group>()
+
+    init(rule: Rule, group: RowTable.Group, rows: [RuleMemory]) {
+        (self.rule, self.group, self.rows) = (rule, group, rows)
+    }
+
+    mutating func pass(_ row: Int, _ wait: RuleMemory.Wait, isLate: Bool) {
+        // The ends of failures of one server are told together.
+        if wait.content != .end || group.gate == ServerGate.name {
+            let audience = Audience(sink: wait.sink, isLate: isLate)
+            if let i = matches.firstIndex(where: { $0.audience == audience }) {
+                matches[i].rows.append(row)
+            } else {
+                matches.append((audience, [row]))
+            }
+        } else if ends.last?.row == row {
+            ends[ends.count - 1].sinks.append(wait.sink)
+        } else {
+            ends.append((row, [wait.sink]))
+        }
+    }
+
+    /// Takes the count for a message to the sink.
+    mutating func takeCount(_ sink: String) -> Int { counts.removeValue(forKey: sink) ?? 0 }
+
+    /// Lets what is over be counted by what is told now. While the group tells the sink nothing, it waits for the rows that
+    /// still wait, or for its own time.
+    /// - Parameter keep: keeps a count elsewhere; returns false when there is no such place.
+    mutating func countWhatIsOver(at now: RuleTime, _ keep: (String, Int) -> Bool) {
+        guard rows.contains(where: { $0.waits.contains { $0.content == .count } }) else { return }
+        let countsOver = group.gate.flatMap(Gates.named)?.countsOver ?? true
+        let over = rows.flatMap(\.waits).filter { $0.isIn(group) && $0.content == .count }
+        for sink in Set(over.map(\.sink)).sorted() {
+            let total = over.filter { $0.sink == sink }.reduce(0) { $0 + $1.count }
+            let tells = matches.contains { $0.audience.sink == sink } || ends.contains { $0.sinks.contains(sink) }
+            let next = rows.lazy.flatMap(\.waits).first { $0.sink == sink && $0.content != .count }
+            if countsOver, tells || !lists.isEmpty {
+                counts[sink] = total
+            } else if countsOver, keep(sink, total) {
+                // The next message of the group has it.
+            } else if countsOver, let next {
+                move(sink, to: next)
+                continue
+            } else if over.contains(where: { $0.sink == sink && $0.until != nil && !$0.isDue(at: now) }) {
+                continue
+            }
+            for i in rows.indices {
+                rows[i].waits.removeAll { $0.sink == sink && $0.isIn(group) && $0.content == .count }
+            }
+        }
+    }
+
+    private mutating func move(_ sink: String, to next: RuleMemory.Wait) {
+        for i in rows.indices {
+            for j in rows[i].waits.indices where rows[i].waits[j].sink == sink && rows[i].waits[j].content == .count {
+                guard rows[i].waits[j].isIn(group) else { continue }
+                (rows[i].waits[j].gate, rows[i].waits[j].group, rows[i].waits[j].until) = (next.gate, next.group, nil)
+            }
+        }
+    }
+}
+
+extension RuleMemory.Wait {
+    func isIn(_ place: RowTable.Group) -> Bool { gate == place.gate && group == place.name }
+}
+
+extension RuleMemory {
+    /// Whether some sink was told already what others wait for.
+    func isLate(_ content: Wait.Content, _ rule: Rule) -> Bool {
+        guard content == .end else {
+            return !rule.notify.allSatisfy { target in waits.contains { $0.sink == target.sink && $0.content != .count }
+            }
+        }
+        return waits.count { $0.content == .end } < told?.recipients ?? 0
+    }
+
+    /// Lets a sink wait at a gate.
+    mutating func wait(_ sink: String, at gate: String, _ waiting: Verdict.Waiting) {
+        guard let i = waits.firstIndex(where: { $0.sink == sink }) else { return }
+        waits[i].awaitsPoll = waiting.awaitsPoll
+        if !waiting.awaitsPoll {
+            (waits[i].gate, waits[i].group, waits[i].reason) = (gate, waiting.group, waiting.reason)
+        }
+        (waits[i].until, waits[i].isCivil) = (waiting.until, waiting.until != nil && waiting.isCivil)
+    }
+
+    /// Forgets that a sink was told the match: it was told the end, or is not to be told it.
+    mutating func forgetTold(_ sink: String) {
+        told?.sinks.removeAll { $0 == sink }
+        if told?.sinks.isEmpty == true, told?.due == nil { told = nil }
+    }
+
+    /// Forgets the event when no sink is to be told it.
+    mutating func dropEventIfUnused() {
+        let isUsed = isStanding || !group.isEmpty || waits.contains { $0.content != .count }
+        if key.slot == .match, !isUsed { event = nil }
+    }
+}

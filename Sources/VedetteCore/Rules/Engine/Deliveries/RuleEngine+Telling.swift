@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Makes the messages that the gates let through, and remembers who was told what.
+extension RuleEngine {
+    /// Tells the ends of matches, each in a message of its own, so that a receiver can tell what has ended.
+    mutating func tellEnds(_ release: inout Release, at moment: StepContext) {
+        let rule = release.rule
+        for (i, sinks) in release.ends {
+            guard let event = release.rows[i].event else { continue }
+            for target in rule.allTargets where sinks.contains(target.sink) {
+                let hasMatch = release.matches.contains { $0.audience.sink == target.sink }
+                let over = hasMatch || !release.lists.isEmpty ? 0 : release.takeCount(target.sink)
+                let withheld = release.rows[i].waits.first { $0.sink == target.sink }?.count ?? 0
+                deliver(rule, event, to: target, withheld: withheld + over, at: moment)
+                charge(MadeMessage(rule: rule, events: [event], sink: target.sink, content: .end), at: moment)
+            }
+            for sink in sinks {
+                release.rows[i].waits.removeAll { $0.sink == sink }
+                release.rows[i].forgetTold(sink)
+            }
+        }
+    }
+
+    /// Tells each sink the matches, in one message where there are several.
+    mutating func tellMatches(_ release: inout Release, at moment: StepContext) {
+        guard !release.matches.isEmpty else { return }
+        let rule = release.rule
+        if release.rows.count > 1 {
+            let order = rule.allTargets.map(\.sink)
+            // A message about fewer rows is for a sink that knows the others.
+            func rank(_ match: (audience: Release.Audience, rows: [Int])) -> (Int, Int, Int) {
+                (match.rows.count, order.firstIndex(of: match.audience.sink) ?? 0, match.audience.isLate ? 1 : 0)
+            }
+            release.matches.sort { rank($0) < rank($1) }
+        }
+        var made: [[Int]: Event] = [:]
+        var told: [Event] = []
+        for (audience, indices) in release.matches {
+            let events = indices.compactMap { release.rows[$0].event }
+            guard let last = events.last, let target = rule.target(audience.sink) else { continue }
+            var message = last
+            if events.count > 1 {
+                message =
+                    made[indices] ?? last.message(about: events, of: rule, id: moment.identifier(), at: moment.now.wall)
+                made[indices] = message
+            }
+            var withheld = release.takeCount(audience.sink)
+            for i in indices {
+                guard let wait = release.rows[i].waits.first(where: { $0.sink == audience.sink }) else { continue }
+                withheld += wait.count
+                noteJoining(wait, events[indices.firstIndex(of: i) ?? 0], of: events.count, rule, at: moment)
+            }
+            let gates = indices.compactMap { i in release.rows[i].waits.first { $0.sink == audience.sink }?.gate }
+            if gates.allSatisfy({ ["", LimitGate.name, QuietGate.name].contains($0) }) {
+                withheld += takeLimitCount(rule, last, audience.sink)
+            }
+            deliver(rule, message, to: target, withheld: withheld, at: moment)
+            let group = events.count > 1 ? message.id.description : ""
+            for i in indices { noteTold(&release.rows[i], rule, audience.sink, in: group, at: moment) }
+            let content: Candidate.Content = last.kind == .resolved ? .end : .firing
+            charge(MadeMessage(rule: rule, events: events, sink: audience.sink, content: content), at: moment)
+            told += events
+        }
+        // Afterwards only: each sink's message shows the change since the last one.
+        for event in told { rememberReference(rule, event, at: moment) }
+    }
+
+    /// A match that waited without a record, and that is told beside others, leaves one.
+    private mutating func noteJoining(
+        _ wait: RuleMemory.Wait, _ event: Event, of count: Int, _ rule: Rule, at moment: StepContext
+    ) {
+        guard count > 1, wait.gate == QuietGate.name else { return }
+        let reason = "told after the quiet time in one message with \(counted(count - 1, "other"))"
+        suppress(rule, event, reason, for: wait.sink, at: moment)
+    }
+
+    /// Takes the count of what a limit withheld until it was over.
+    private mutating func takeLimitCount(_ rule: Rule, _ event: Event, _ sink: String) -> Int {
+        guard rule.gates.limit != nil, var row = table[LimitGate.key(rule, event)],
+            let count = row.uncounted.removeValue(forKey: sink)
+        else { return 0 }
+        put(row)
+        return count
+    }
+
+    mutating func charge(_ message: MadeMessage, at moment: StepContext) {
+        for gate in Gates.all { gate.charge(message, &self, at: moment.now) }
+    }
+
+    // MARK: What sinks were told
+
+    /// Remembers that a sink was told the row's event.
+    private mutating func noteTold(
+        _ row: inout RuleMemory, _ rule: Rule, _ sink: String, in group: String, at moment: StepContext
+    ) {
+        row.waits.removeAll { $0.sink == sink }
+        guard let event = row.event else { return }
+        guard event.kind != .digest else { return activateListed(event, rule, at: moment) }
+        if rule.isEnd(event) { row.forgetTold(sink) }
+        note(&row, rule, event, sink, in: group, at: moment)
+    }
+
+    private mutating func note(
+        _ row: inout RuleMemory, _ rule: Rule, _ event: Event, _ sink: String?, in group: String, at moment: StepContext
+    ) {
+        let now = moment.now.steady
+        let hasFollowUps = rule.hasFollowUps && rule.when.matches(referenced(event, rule))
+        let knowsSinks = rule.remembersSinks(event) && !rule.isEnd(event) && sink != nil
+        guard hasFollowUps || knowsSinks else { return }
+        var told = row.told ?? RuleMemory.Told(event: event, since: now)
+        if row.told != nil {
+            if told.ended != nil || rule.when.restartsWait && told.event.id != event.id {
+                (told.since, told.ended, told.isEndReleased) = (now, nil, false)
+                (told.step, told.reminded) = (0, nil)
+            } else if told.event.id != event.id {
+                told.reminded = now
+            }
+        }
+        told.event = event
+        if let sink, knowsSinks { told.sinks = Set(told.sinks).union([sink]).sorted() }
+        (told.due, told.isCivil) = (nil, false)
+        if hasFollowUps, !rule.endsReminders(event) { told.due = rule.nextFollowUp(told) }
+        row.told = told.due == nil && told.sinks.isEmpty ? nil : told
+        row.group = row.told?.due == nil ? "" : group
+    }
+
+    /// Starts the reminders of the matches that a digest announces and that are still true.
+    private mutating func activateListed(_ digest: Event, _ rule: Rule, at moment: StepContext) {
+        let group = digest.id.description
+        for key in table.keys(in: RowTable.Group(rule: rule.name, name: group)) {
+            guard var row = table[key], let event = row.event ?? row.told?.event else { continue }
+            row.group = ""
+            note(&row, rule, event, nil, in: group, at: moment)
+            row.dropEventIfUnused()
+            put(row)
+        }
+    }
+}
+
+extension Rule {
+    /// The targets of the rule and of its escalations, one for each sink.
+    var allTargets: [NotificationTarget] {
+        var seen = Set<String>()
+        return (notify + gates.escalate.flatMap(\.notify)).filter { seen.insert($0.sink).inserted }
+    }
+
+    /// Returns the target of that name, also one of `escalate`.
+    func target(_ sink: String) -> NotificationTarget? {
+        notify.first { $0.sink == sink } ?? gates.escalate.lazy.flatMap(\.notify).first { $0.sink == sink }
+    }
+
+    /// The row of a subject.
+    func key(of subject: Subject) -> RuleMemory.Key { RuleMemory.Key(rule: name, slot: .match, name: subject.text) }
+
+    /// Whether a match that was told is followed by reminders or escalations.
+    var hasFollowUps: Bool {
+        gates.nothing == .zero && (gates.remind != nil || !gates.escalate.isEmpty)
+    }
+
+    /// Whether the sinks that were told the event are to be told its end: by `resolved`, or by a rule that matches failures and
+    /// recoveries.
+    func remembersSinks(_ event: Event) -> Bool { gates.resolved || HealthChange(event) != nil }
+
+    /// Whether the event is the end of what was told, and no match of its own.
+    fileprivate func isEnd(_ event: Event) -> Bool {
+        event.kind == .resolved || !gates.resolved && HealthChange(event) == .recovered
+    }
+}

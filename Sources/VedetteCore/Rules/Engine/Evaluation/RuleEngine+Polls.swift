@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension RuleEngine {
+    /// Evaluates the next piece of a poll. Call it until `isFinished`.
+    /// - Parameter elapsed: reads a clock that never goes back.
+    public mutating func resume(
+        _ evaluation: inout PollEvaluation, elapsed: () -> Duration, identifier: () -> Identifier
+    ) {
+        swap(&step, &evaluation.step)
+        defer { swap(&step, &evaluation.step) }
+        withoutActuallyEscaping(identifier) { identifier in
+            resume(&evaluation, elapsed, StepContext(now: evaluation.now, identifier: identifier))
+        }
+    }
+
+    private mutating func resume(_ evaluation: inout PollEvaluation, _ elapsed: () -> Duration, _ moment: StepContext) {
+        if evaluation.gatherings != gatherings, let observation = evaluation.observation {
+            updateFacts(of: evaluation.source, observation)
+            evaluation.gatherings = gatherings
+        }
+        if evaluation.next == nil { begin(evaluation, moment) }
+        let start = elapsed()
+        var next = evaluation.next ?? 0
+        while next < evaluation.events.count {
+            evaluation.next = next
+            process(evaluation.events[next], &evaluation, elapsed, moment)
+            next += 1
+            evaluation.next = next
+            if evaluation.isPieceOver(after: elapsed() - start) { return }
+        }
+        evaluation.next = next
+        if evaluation.nextExisting == nil, let observation = evaluation.observation {
+            take(observation, evaluation, moment)
+        }
+        guard holdExisting(&evaluation, since: start, elapsed, moment) else { return }
+        reportFailures(evaluation, moment)
+        // A step that ran between two pieces is committed before this one, so this one must write its changes, too.
+        for key in step.changes.keys { step.changes[key] = .some(table[key]) }
+        evaluation.isFinished = true
+    }
+
+    /// Takes what the poll's events depend on.
+    private mutating func begin(_ evaluation: PollEvaluation, _ moment: StepContext) {
+        guard let observation = evaluation.observation else { return }
+        let source = evaluation.source
+        if let server = observation.server { world.health.servers[source] = server }
+        if let isDown = observation.isDown {
+            var health = world.health(of: source)
+            health.isDown = isDown
+            noteHealth(of: source, before: world.set(health, of: source), at: moment)
+        }
+        if let baseline = observation.baseline { rebaseline(source, baseline, at: moment) }
+    }
+
+    /// Evaluates one event: what rules remember of its subject, then each rule that could match it.
+    mutating func process(
+        _ event: Event, _ evaluation: inout PollEvaluation, _ elapsed: () -> Duration, _ moment: StepContext
+    ) {
+        world.facts.update(with: event)
+        let ended = world.endSilences(event, rules)
+        step.ended += ended
+        noteHealth(of: event.source, before: world.trackHealth(event), at: moment)
+        // A later message about the subject can be about this event.
+        if table.hasRows(about: Subject(event)) { evaluation.recordMatch() }
+        let retracting = updateRows(with: event, at: moment)
+        let results = rules.evaluate(event) { rule in
+            evaluation.result(of: rule, referenced(event, rule), elapsed: elapsed) { $0.result(for: $1) }
+        }
+        for result in results {
+            keepReference(result.rule, event, at: moment)
+            guard result.result == .matched, !retracting.contains(result.rule.name) else { continue }
+            let start = elapsed()
+            evaluation.recordMatch()
+            hold(result.rule, event, at: moment)
+            evaluation.add(elapsed() - start, to: result.rule)
+        }
+        if event.kind == .disappeared { forgetReferences(of: Subject(event)) }
+        if !ended.isEmpty { openSilences(at: moment) }
+    }
+
+    /// Keeps the health of a source for `undo`, and opens what `depends` on it.
+    private mutating func noteHealth(of source: String, before: RuleWorld.Health?, at moment: StepContext) {
+        guard let before else { return }
+        if step.healthBefore[source] == nil { step.healthBefore[source] = before }
+        guard !before.isAvailable else { return }
+        for rule in rules.rules where rule.gates.depends.contains(source) { openDependencies(of: rule, at: moment.now) }
+    }
+
+    /// Evaluates what the poll observed besides its events.
+    private mutating func take(_ observation: PollObservation, _ evaluation: PollEvaluation, _ moment: StepContext) {
+        let source = evaluation.source
+        forgetItems(observation.forgotten, of: source, at: moment)
+        if observation.isGood {
+            evaluateCounts(of: source, at: moment)
+            confirm(source, missing: observation.missing, evaluation.events, at: moment)
+        } else {
+            pollFailed(source)
+        }
+    }
+
+    /// Evaluates rules with `stays` against existing items until the piece is over.
+    /// - Returns: whether every item is evaluated.
+    private mutating func holdExisting(
+        _ evaluation: inout PollEvaluation, since start: Duration, _ elapsed: () -> Duration, _ moment: StepContext
+    ) -> Bool {
+        guard let source = evaluation.existingSource else { return true }
+        let (rules, now) = (rulesMatchingExisting(in: source.name), moment.now)
+        var next = evaluation.nextExisting ?? 0
+        while !rules.isEmpty, next < evaluation.existing.count {
+            let stored = evaluation.existing[next]
+            next += 1
+            evaluation.nextExisting = next
+            guard stored.absentSince == nil, let item = stored.item else { continue }
+            let draft = DraftEvent(.elapsed, item: item)
+            let event = draft.event(id: moment.identifier(), source: source, poll: "", at: now.wall)
+            for rule in rules where !isHeldOrReleased(event, rule) {
+                let result = evaluation.result(of: rule, event, elapsed: elapsed) { rule, event in
+                    rule.resultOfExisting(event)
+                }
+                guard result == .matched else { continue }
+                let since = rule.field == "state" ? stored.stateSince : now.wall
+                holdExisting(rule, event, since: since, at: moment)
+            }
+            if evaluation.isPieceOver(after: elapsed() - start) { return false }
+        }
+        return true
+    }
+
+    /// Sends one message to the sinks of each rule that could not be evaluated, and remembers the failure for `status` and
+    /// `explain` until the rule is evaluated against events of this source again.
+    mutating func reportFailures(_ evaluation: PollEvaluation, _ moment: StepContext) {
+        // Existing items alone prove nothing about events.
+        let succeeded =
+            evaluation.observation == nil ? [] : evaluation.evaluatedRules.filter { evaluation.failures[$0] == nil }
+        for name in succeeded {
+            forget(RuleMemory.Key(rule: name, slot: .failed, name: evaluation.source))
+        }
+        for (name, failure) in evaluation.failures.sorted(by: { $0.key < $1.key }) {
+            guard let first = failure.events.first else { continue }
+            let detail = "\(failure.detail); \(counted(failure.count, "event")) not evaluated"
+            step.failures.append((name, detail))
+            let wall = moment.now.wall
+            let event = first.ruleFailure(failure, detail, id: moment.identifier(), at: wall)
+            step.deliveries += failure.rule.notify.map { target in
+                failure.rule.delivery(
+                    of: event, to: Rule.NotificationTarget(sink: target.sink), at: wall, moment.identifier())
+            }
+            let key = RuleMemory.Key(rule: name, slot: .failed, name: evaluation.source)
+            var row = table[key] ?? RuleMemory(key: key, identity: failure.rule.identity, since: moment.now.steady)
+            row.count += failure.count
+            (row.lines, row.events) = ([detail], failure.identifiers)
+            put(row)
+        }
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Silences of all sinks: `snooze` and `mute`.
+enum SilencesGate: Gate {
+    static let name = "silenced"
+    static let waitingText = "told at the end if it is still so"
+    static let noun = "silenced messages"
+
+    static func concerns(_ candidate: Candidate, _ world: RuleWorld) -> Bool { !world.silences.isEmpty }
+
+    static func verdict(_ candidate: Candidate, _ engine: RuleEngine, at now: RuleTime) -> Verdict {
+        engine.world.silencing(candidate, sink: nil, at: now)
+    }
+}
+
+/// Silences of one sink. They come last, so that the other sinks get the message, and use up nothing.
+enum SinkSilencesGate: Gate {
+    static let name = "sink silenced"
+    static let waitingText = SilencesGate.waitingText
+    static let noun = SilencesGate.noun
+
+    static func concerns(_ candidate: Candidate, _ world: RuleWorld) -> Bool { !world.silences.isEmpty }
+
+    static func verdict(_ candidate: Candidate, _ engine: RuleEngine, at now: RuleTime) -> Verdict {
+        engine.world.silencing(candidate, sink: candidate.sink, at: now)
+    }
+}
+
+extension RuleWorld {
+    fileprivate func silencing(_ candidate: Candidate, sink: String?, at now: RuleTime) -> Verdict {
+        guard let silence = silence(of: candidate.rule, candidate.event, sink: sink, at: now) else { return .pass }
+        let reason = "silenced: \(silence.description)"
+        guard !silence.drops else { return .drop(reason) }
+        let end = silenceEnd(of: candidate.rule, candidate.event, sink: candidate.sink, at: now)
+        return .wait(Verdict.Waiting(reason: reason, until: end, isCivil: true))
+    }
+}
+
+extension RuleEngine {
+    /// Asks the gates again about everything that silences withheld.
+    mutating func openSilences(at moment: StepContext) {
+        for gate in [SilencesGate.name, SinkSilencesGate.name] {
+            for name in table.rules(waitingAt: gate) {
+                guard let rule = rules.rule(named: name) else { continue }
+                reconcile(rule, RowTable.Group(rule: name, gate: gate), at: moment)
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What polls and time change in the rows: a good poll confirms what is remembered of its items, and a deadline is reached.
+extension RuleEngine {
+    /// Updates what is remembered of a source's items from a new baseline, since no event shows what changed or is gone.
+    mutating func rebaseline(_ source: String, _ items: [StoredItem], at moment: StepContext) {
+        let keys = table.keys(of: source)
+        guard !keys.isEmpty else { return }
+        let stored = Dictionary(items.map { ($0.key, $0) }) { _, last in last }
+        for key in keys {
+            guard let row = table[key], let rule = rule(of: key), var event = row.lastEvent, let name = event.item?.key
+            else { continue }
+            let wasGone = event.kind == .disappeared
+            if let item = stored[name]?.item {
+                (event.item, event.changes, event.kind) = (item, [], wasGone ? .appeared : .changed)
+                update(row, rule, with: event, at: moment)
+            } else if !wasGone {
+                end(row, rule, reason: "it is not in the new baseline of its source", at: moment)
+            }
+        }
+    }
+
+    /// Ends the matches of items that left without an event.
+    mutating func forgetItems(_ names: Set<String>, of source: String, at moment: StepContext) {
+        guard !names.isEmpty else { return }
+        for name in names { forgetReferences(of: Subject(source: source, key: name)) }
+        for key in table.keys(of: source) {
+            guard let row = table[key], let rule = rule(of: key), let event = row.lastEvent,
+                let name = event.item?.key, names.contains(name), event.kind != .disappeared
+            else { continue }
+            end(row, rule, reason: "its source no longer shows it", at: moment)
+        }
+    }
+
+    /// Tells what waited for a good poll of this source. Called after the poll's events.
+    /// - Parameter events: the poll's events.
+    mutating func confirm(_ source: String, missing absent: Set<String>, _ events: [Event], at moment: StepContext) {
+        if world.unconfirmed.remove(source) != nil { step.wereUnconfirmed.insert(source) }
+        world.missing[source] = absent.isEmpty || !table.hasRows(of: source) ? nil : absent
+        for key in table.keysToConfirm(by: source) {
+            guard let row = table[key], !world.isUncertain(row) else { continue }
+            expire(row, at: moment)
+        }
+        // No event says that a source is no longer stale or suspect; a good poll does.
+        for key in table.keys(about: Subject(source: source, key: nil)) {
+            guard let row = table[key], let event = row.lastEvent, [.stale, .suspect].contains(event.kind),
+                !events.contains(where: { $0.id == event.id }), let rule = rule(of: key)
+            else { continue }
+            end(row, rule, at: moment)
+        }
+    }
+
+    /// Records that a poll failed, or that the source is no longer polled. Messages about its items wait for the next
+    /// good poll.
+    public mutating func pollFailed(_ source: String) {
+        if table.hasRows(of: source) { world.unconfirmed.insert(source) }
+    }
+
+    /// Does what a row that is due waits for.
+    mutating func expire(_ row: RuleMemory, at moment: StepContext) {
+        guard let rule = rule(of: row.key) else { return }
+        switch row.key.slot {
+        case .match: expireMatch(row, rule, at: moment)
+        case .limit: slideWindow(row, rule, at: moment)
+        case .log: closeLog(row, rule, at: moment)
+        case .server: closeServerGroup(row, rule, at: moment)
+        case .tally: slideTally(row, rule, at: moment.now)
+        case .absence: sendAbsence(row, rule, at: moment)
+        case .reference, .once, .failed: break
+        }
+    }
+
+    private mutating func expireMatch(_ row: RuleMemory, _ rule: Rule, at moment: StepContext) {
+        if let held = row.held, held.due <= moment.now.steady {
+            var row = row
+            row.held = nil
+            put(row)
+            count(rule, held.event, at: moment)
+        }
+        let due = row.waits.filter { $0.isDue(at: moment.now) || $0.awaitsPoll }
+        for wait in due {
+            reconcile(rule, RowTable.Group(rule: rule.name, gate: wait.gate, name: wait.group), at: moment)
+        }
+        if let row = table[row.key], row.told?.isDue(at: moment.now) == true { sendFollowUps(row, rule, at: moment) }
+    }
+}
+
+extension RuleMemory {
+    /// An event of its subject.
+    var lastEvent: Event? { event ?? held?.event ?? told?.event }
+
+    /// What rows of this kind are, in the plural.
+    var noun: String {
+        switch key.slot {
+        case .match:
+            waits.lazy.compactMap { Gates.named($0.gate)?.noun }.first
+                ?? (isTold ? "active matches" : "pending matches")
+        case .limit: "groups of a limit"
+        case .log: "digests"
+        case .server: "servers"
+        case .tally: "groups of 'at_least'"
+        case .absence: "times without a match"
+        case .reference, .once: "values"
+        case .failed: "failures"
+        }
+    }
+}

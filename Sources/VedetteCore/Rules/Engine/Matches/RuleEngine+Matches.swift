@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The beginning of a match: `for`, `at_least`, and what each sink is to be told.
+extension RuleEngine {
+    /// `for`: holds a match until its time, or goes on at once.
+    mutating func hold(_ rule: Rule, _ event: Event, at moment: StepContext) {
+        let now = moment.now.steady
+        let key = rule.key(of: Subject(event))
+        if var row = table[key], row.told?.isEndReleased == true, rule.gates.resolved {
+            // It is true again: its end will have to be told once more.
+            row.told?.isEndReleased = false
+            put(row)
+        }
+        guard rule.gates.nothing == .zero else { return noteMatch(rule, event, at: moment) }
+        if rule.when.age != nil, event.item != nil { return holdUntilOld(rule, event, at: moment) }
+        guard rule.gates.pendingFor > .zero else { return count(rule, event, at: moment) }
+        let held = table[key]?.held
+        var due = now.advanced(by: rule.gates.pendingFor)
+        // A match that is held already keeps its time, unless the rule waits until changes stop.
+        if let held, !rule.when.restartsWait { due = held.due }
+        hold(rule, RuleMemory.Held(event: event, due: due, since: held?.since ?? now), at: moment)
+    }
+
+    private mutating func hold(_ rule: Rule, _ held: RuleMemory.Held, at moment: StepContext) {
+        let key = rule.key(of: Subject(held.event))
+        var row = table[key] ?? RuleMemory(key: key, identity: rule.identity, since: moment.now.steady)
+        row.held = held
+        if !put(row) { suppress(rule, held.event, RuleEngine.noRoom("pending matches"), at: moment) }
+    }
+
+    /// `stays`: returns whether the item is held or was released before.
+    func isHeldOrReleased(_ event: Event, _ rule: Rule) -> Bool {
+        table[rule.key(of: Subject(event))].map { $0.held != nil || $0.isTold } ?? false
+    }
+
+    /// `stays`: holds an item that already has the value.
+    /// - Parameter since: when it got the value, on the wall clock.
+    mutating func holdExisting(_ rule: Rule, _ event: Event, since: Timestamp, at moment: StepContext) {
+        guard rule.when.age == nil else { return holdUntilOld(rule, event, at: moment) }
+        let now = moment.now
+        let age = max(0, now.wall.milliseconds - since.milliseconds)
+        let due = now.steady.advanced(by: rule.gates.pendingFor).milliseconds.addingClamped(-age)
+        let held = RuleMemory.Held(event: event, due: Timestamp(milliseconds: due), since: now.steady)
+        hold(rule, held, at: moment)
+    }
+
+    /// `older`: holds an item until the time in its field is as long ago as the rule says.
+    private mutating func holdUntilOld(_ rule: Rule, _ event: Event, at moment: StepContext) {
+        guard let due = rule.timeOfAge(of: event, at: moment.now),
+            table[rule.key(of: Subject(event))]?.isTold != true
+        else { return }
+        hold(rule, RuleMemory.Held(event: event, due: due, since: moment.now.steady), at: moment)
+    }
+
+    /// `at_least`: counts a match, and begins it when it is the last one that is needed.
+    mutating func count(_ rule: Rule, _ event: Event, at moment: StepContext) {
+        guard let needed = rule.gates.atLeast else { return begin(rule, event, at: moment) }
+        let now = moment.now.steady
+        let key = RuleMemory.Key(rule: rule.name, slot: .tally, name: needed.by.value(of: event))
+        var row = table[key] ?? RuleMemory(key: key, identity: rule.identity, since: now)
+        row.times = row.times.filter { $0.time.advanced(by: needed.per) > now } + [RuleMemory.Sent(time: now)]
+        guard row.times.count < needed.count else {
+            forget(key)
+            return begin(rule, event, count: needed.count - 1, at: moment)
+        }
+        row.due = row.times.first?.time.advanced(by: needed.per)
+        guard put(row) else { return suppress(rule, event, RuleEngine.noRoom(row.noun), at: moment) }
+        let window = DurationText.long(seconds: needed.per.inSeconds)
+        suppress(rule, event, "\(row.times.count) of \(needed.count) within \(window)", at: moment)
+    }
+
+    /// The oldest match left the span of `at_least`.
+    mutating func slideTally(_ row: RuleMemory, _ rule: Rule, at now: RuleTime) {
+        guard let needed = rule.gates.atLeast else { return forget(row.key) }
+        var row = row
+        row.times.removeAll { $0.time.advanced(by: needed.per) <= now.steady }
+        guard let first = row.times.first else { return forget(row.key) }
+        row.due = first.time.advanced(by: needed.per)
+        put(row)
+    }
+
+    /// Begins a match: no sink of the rule knows it. What a sink did not get of an earlier one is counted.
+    /// - Parameter count: earlier matches that were withheld.
+    mutating func begin(_ rule: Rule, _ event: Event, count: Int = 0, at moment: StepContext) {
+        let key = rule.key(of: Subject(event))
+        if table[key] == nil, needsNoRow(rule, event) {
+            for target in rule.notify { deliver(rule, event, to: target, withheld: count, at: moment) }
+            return rememberReference(rule, event, at: moment)
+        }
+        var row = table[key] ?? RuleMemory(key: key, identity: rule.identity, since: moment.now.steady)
+        let mayKeep = !row.waits.isEmpty || rule.matchesExisting
+        let verdicts = (mayKeep ? rule.notify : []).map { target in
+            let candidate = Candidate(rule: rule, event: event, sink: target.sink, content: .firing)
+            return verdict(of: candidate, at: moment.now)
+        }
+        if rule.matchesExisting, !verdicts.contains(where: { $0.gate == ConditionsGate.self }) {
+            // A restart is not to begin it again.
+            (row.isStanding, row.event) = (true, row.event ?? event)
+            guard table.hasRoom(for: row) else {
+                put(row)
+                return suppress(rule, event, RuleEngine.noRoom(row.noun), at: moment)
+            }
+        }
+        let reasons = verdicts.compactMap { if case .drop(let reason) = $0.verdict { reason } else { nil } }
+        guard reasons.count < verdicts.count || verdicts.isEmpty else {
+            // What waited before goes on waiting.
+            for (target, reason) in zip(rule.notify, reasons) {
+                suppress(rule, event, reason, for: target.sink, at: moment)
+            }
+            put(row)
+            return
+        }
+        if row.waits.isEmpty { row.since = moment.now.steady }
+        replaceWaits(of: &row, rule, count: count, at: moment)
+        row.event = event
+        reconcile(rule, row, at: moment)
+    }
+
+    /// Whether a new match can be told at once, and nothing asks later who was told it.
+    private func needsNoRow(_ rule: Rule, _ event: Event) -> Bool {
+        guard !rule.matchesExisting, !rule.hasFollowUps, !rule.remembersSinks(event) else { return false }
+        let candidate = Candidate(rule: rule, event: event, sink: "", content: .firing)
+        return !Gates.all.contains { $0.concerns(candidate, world) }
+    }
+
+    /// Lets each sink of the rule wait for a new match in the place of what it waited for.
+    private mutating func replaceWaits(of row: inout RuleMemory, _ rule: Rule, count: Int, at moment: StepContext) {
+        var waits: [RuleMemory.Wait] = []
+        for target in rule.notify {
+            var wait = RuleMemory.Wait(.firing, target.sink)
+            wait.count = count
+            if let earlier = row.waits.first(where: { $0.sink == target.sink }) {
+                let isReplaced = earlier.content == .firing || earlier.content == .end
+                wait.count += earlier.count + (isReplaced ? 1 : 0)
+                if isReplaced, let event = row.event, Gates.named(earlier.gate)?.leavesRecord == false {
+                    suppress(rule, event, "\(earlier.reason); a later one follows", for: target.sink, at: moment)
+                }
+            }
+            waits.append(wait)
+        }
+        // The sinks of an escalation get the end of this match.
+        let sinks = Set(rule.notify.map(\.sink))
+        row.waits = waits + row.waits.filter { !sinks.contains($0.sink) && $0.content != .end }
+    }
+}
+
+extension Rule {
+    /// `older`: returns when the time in the item's field is as long ago as the rule says, on the steady clock; nil when the
+    /// rule has no such condition or the item no such time.
+    func timeOfAge(of event: Event, at now: RuleTime) -> Timestamp? {
+        guard let (field, least) = when.age, let time = event.item?[field].flatMap(Timestamp.init(written:)) else {
+            return nil
+        }
+        let left = time.advanced(by: least).milliseconds.addingClamped(-now.wall.milliseconds)
+        return Timestamp(milliseconds: now.steady.milliseconds.addingClamped(max(0, left)))
+    }
+}
+
+extension Condition {
+    /// Whether each match restarts `for`: a rule about changes as such has no state that could last.
+    var restartsWait: Bool {
+        switch self {
+        case .changes, .by: true
+        case .all(let parts), .any(let parts): parts.contains(where: \.restartsWait)
+        default: false
+        }
+    }
+}
