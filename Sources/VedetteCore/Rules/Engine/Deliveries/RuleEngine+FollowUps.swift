@@ -13,27 +13,32 @@ extension RuleEngine {
         var reminders: [Part] = []
         for var row in dueTogether(with: row, at: now) {
             guard var told = row.told else { continue }
+            // A later match of the subject may wait, so that what was told is no longer as it is.
+            let event = row.waits.contains { $0.content == .firing } ? row.event ?? told.event : told.event
+            var withheld: (gate: any Gate.Type, waiting: Verdict.Waiting)?
             var reason: String?
-            let candidate = Candidate(rule: rule, event: told.event, sink: "", content: .followUp)
+            let candidate = Candidate(rule: rule, event: event, sink: "", content: .followUp)
             switch verdict(of: candidate, at: now) {
             case (.wait(let waiting), let gate) where gate == QuietGate.self:
                 (told.due, told.isCivil) = (waiting.until, waiting.isCivil)
                 row.told = told
                 put(row)
                 continue
-            case (.wait(let waiting), _): reason = waiting.reason
+            case (.wait(let waiting), let gate): (withheld, reason) = ((gate, waiting), waiting.reason)
             case (.drop(let why), _): reason = why
             case (.pass, _), (.list, _): break
             }
+            var missed: [Rule.NotificationTarget] = []
             while told.step < rule.gates.escalate.count,
                 told.since.advanced(by: rule.gates.escalate[told.step].after) <= now.steady
             {
                 if let reason {
                     for target in rule.gates.escalate[told.step].notify {
-                        suppress(rule, told.event, reason, for: target.sink, at: moment)
+                        suppress(rule, event, reason, for: target.sink, at: moment)
+                        missed.append(target)
                     }
                 } else {
-                    escalations[told.step, default: []].append((row.key, told.event))
+                    escalations[told.step, default: []].append((row.key, event))
                 }
                 told.step += 1
             }
@@ -41,17 +46,19 @@ extension RuleEngine {
                 // One message, however many reminders were missed.
                 told.reminded = now.steady
                 if let reason {
-                    suppress(rule, told.event, reason, at: moment)
+                    suppress(rule, event, reason, at: moment)
                 } else {
                     let seconds = max(0, now.steady.seconds(since: told.since))
-                    let event = told.event.reminder(id: moment.identifier(), at: now.wall, after: seconds)
-                    reminders.append((row.key, event))
+                    let reminder = event.reminder(id: moment.identifier(), at: now.wall, after: seconds)
+                    reminders.append((row.key, reminder))
                 }
             }
             (told.due, told.isCivil) = (rule.nextFollowUp(told), false)
-            row.told = told.due == nil && told.sinks.isEmpty ? nil : told
+            row.told = rule.needs(told) ? told : nil
             if told.due == nil { row.group = "" }
             put(row)
+            guard let (gate, waiting) = withheld else { continue }
+            for target in missed { keepEscalation((row.key, event), rule, target.sink, at: gate, waiting, now) }
         }
         for (number, parts) in escalations.sorted(by: { $0.key < $1.key }) {
             sendTogether(parts, rule, to: rule.gates.escalate[number].notify, at: moment)
@@ -76,7 +83,11 @@ extension RuleEngine {
             for part in parts {
                 if let silence = world.silence(of: rule, part.event, sink: target.sink, at: moment.now) {
                     suppress(rule, part.event, "silenced: \(silence.description)", for: target.sink, at: moment)
-                    if !silence.drops { keepEscalation(part, rule, target.sink, silence, at: moment.now) }
+                    guard !silence.drops else { continue }
+                    let end = world.silenceEnd(of: rule, part.event, sink: target.sink, at: moment.now)
+                    let waiting = Verdict.Waiting(
+                        reason: "silenced: \(silence.description)", until: end, isCivil: true)
+                    keepEscalation(part, rule, target.sink, at: SinkSilencesGate.self, waiting, moment.now)
                 } else {
                     sent.append(part)
                 }
@@ -96,17 +107,17 @@ extension RuleEngine {
         }
     }
 
-    /// Lets an escalation that a silence of its sink withholds wait for the end of the silence; a reminder does not.
+    /// Lets an escalation that a gate withholds wait there; a reminder does not.
     private mutating func keepEscalation(
-        _ part: Part, _ rule: Rule, _ sink: String, _ silence: Silence, at now: RuleTime
+        _ part: Part, _ rule: Rule, _ sink: String, at gate: any Gate.Type, _ waiting: Verdict.Waiting,
+        _ now: RuleTime
     ) {
-        guard part.event.kind != .reminder, var row = table[part.key], !row.waits.contains(where: { $0.sink == sink })
-        else { return }
+        let key = part.key
+        var row = table[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
+        guard part.event.kind != .reminder, !row.waits.contains(where: { $0.sink == sink }) else { return }
         row.event = row.event ?? part.event
         row.waits.append(RuleMemory.Wait(.firing, sink))
-        let end = world.silenceEnd(of: rule, part.event, sink: sink, at: now)
-        let reason = "silenced: \(silence.description)"
-        row.wait(sink, at: SinkSilencesGate.name, Verdict.Waiting(reason: reason, until: end, isCivil: true))
+        row.wait(sink, at: gate.name, waiting)
         put(row)
     }
 

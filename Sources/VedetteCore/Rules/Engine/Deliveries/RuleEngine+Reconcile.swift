@@ -85,6 +85,7 @@ extension RuleEngine {
         suppress(rule, event, reason, for: wait.sink, at: moment)
         row.waits.removeAll { $0.sink == wait.sink }
         if wait.content == .end { row.forgetTold(wait.sink) }
+        if wait.isListed, row.waits.isEmpty { row.group = "" }
         guard event.kind == .digest, row.waits.isEmpty else { return }
         // The matches of a digest that is never sent have no reminders.
         for key in table.keys(in: RowTable.Group(rule: rule.name, name: event.id.description)) {

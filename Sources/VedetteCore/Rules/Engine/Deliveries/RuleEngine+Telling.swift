@@ -93,11 +93,16 @@ extension RuleEngine {
     private mutating func noteTold(
         _ row: inout RuleMemory, _ rule: Rule, _ sink: String, in group: String, at moment: StepContext
     ) {
+        let isListed = row.waits.contains { $0.sink == sink && $0.isListed }
         row.waits.removeAll { $0.sink == sink }
         guard let event = row.event else { return }
         guard event.kind != .digest else { return activateListed(event, rule, at: moment) }
         if rule.isEnd(event) { row.forgetTold(sink) }
-        note(&row, rule, event, sink, in: group, at: moment)
+        // A match that was over before its log was sent left the log's group, and has no reminders.
+        let isOver =
+            isListed && rule.gates.remind != nil && row.group.isEmpty && row.told?.due == nil && !row.isStanding
+        if isListed { row.group = "" }
+        if !isOver { note(&row, rule, event, sink, in: group, at: moment) }
     }
 
     private mutating func note(
@@ -120,7 +125,7 @@ extension RuleEngine {
         if let sink, knowsSinks { told.sinks = Set(told.sinks).union([sink]).sorted() }
         (told.due, told.isCivil) = (nil, false)
         if hasFollowUps, !rule.endsReminders(event) { told.due = rule.nextFollowUp(told) }
-        row.told = told.due == nil && told.sinks.isEmpty ? nil : told
+        row.told = rule.needs(told) ? told : nil
         row.group = row.told?.due == nil ? "" : group
     }
 
@@ -156,6 +161,9 @@ extension Rule {
     var hasFollowUps: Bool {
         gates.nothing == .zero && (gates.remind != nil || !gates.escalate.isEmpty)
     }
+
+    /// Whether something asks what sinks were told. Escalations that are done are not done again while the match is true.
+    func needs(_ told: RuleMemory.Told) -> Bool { told.due != nil || !told.sinks.isEmpty || told.step > 0 }
 
     /// Whether the sinks that were told the event are to be told its end: by `resolved`, or by a rule that matches failures and
     /// recoveries.

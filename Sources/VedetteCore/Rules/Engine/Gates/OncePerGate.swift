@@ -16,7 +16,9 @@ enum OncePerGate: Gate {
     }
 
     static func admit(_ candidate: Candidate, _ engine: inout RuleEngine, at now: RuleTime) {
-        guard concerns(candidate, engine.world), let key = key(candidate.rule, candidate.event), engine.table[key] == nil else {
+        guard concerns(candidate, engine.world), let key = key(candidate.rule, candidate.event),
+            engine.table[key] == nil
+        else {
             return
         }
         var row = RuleMemory(key: key, identity: candidate.rule.identity, since: now.steady)

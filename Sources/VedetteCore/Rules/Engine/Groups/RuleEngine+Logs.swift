@@ -67,7 +67,6 @@ extension RuleEngine {
             return
         }
         row.event = event
-        if row.group == log.key.listingGroup { row.group = "" }
         for target in rule.notify {
             var wait = RuleMemory.Wait(.firing, target.sink)
             wait.count = log.replaced + (row.waits.first { $0.sink == target.sink }?.count ?? 0)

@@ -103,9 +103,14 @@ extension RuleEngine {
         }
         let reasons = verdicts.compactMap { if case .drop(let reason) = $0.verdict { reason } else { nil } }
         guard reasons.count < verdicts.count || verdicts.isEmpty else {
-            // What waited before goes on waiting.
+            // What waited before goes on waiting, but for the end of what is true again.
             for (target, reason) in zip(rule.notify, reasons) {
                 suppress(rule, event, reason, for: target.sink, at: moment)
+            }
+            if rule.gates.resolved, row.waits.contains(where: { $0.content == .end }) {
+                row.waits.removeAll { $0.content == .end }
+                row.told?.ended = nil
+                row.dropEventIfUnused()
             }
             put(row)
             return
