@@ -49,7 +49,7 @@ struct FollowUpTests {
         #expect(harness.suppressed == Array(repeating: "a: up → down: silenced: item 'a'", count: 2))
     }
 
-    @Test("a reminder is suppressed while a source of 'depends' is failing")
+    @Test("an escalation waits while a source of 'depends' is failing")
     func depends() {
         var harness = RuleHarness(escalating { $0.depends = ["gateway"] })
         harness.item("a", "down", was: "up")
@@ -57,6 +57,9 @@ struct FollowUpTests {
         harness.pass(.seconds(1800))
         #expect(harness.sent == ["out: a: up → down"])
         #expect(harness.suppressed == ["a: up → down: it depends on 'gateway', which is failing"])
+        harness.source(.recovered, "gateway")
+        harness.poll()
+        #expect(harness.sent == ["out: a: up → down", "boss: a: up → down"])
     }
 
     @Test("a reminder shows the item as it is now")

@@ -36,6 +36,14 @@ struct RuleMemoryLimitTests {
         #expect(harness.suppressed.count == 2 * Self.many - 10_000)
     }
 
+    @Test("beyond the room of a limit no sink gets more than another")
+    func limitOfSinks() {
+        var harness = RuleHarness(
+            Rule.when(.appears, to: "out", "team") { $0.limit = Limit(count: 1, per: .seconds(600), by: .rule) })
+        for n in 0..<Self.many { harness.item("\(n)", "up") }
+        #expect(harness.sent.count == 2)
+    }
+
     @Test("limit by a field: counts that wait for the next message of their value give their room to another value")
     func countsGiveRoom() {
         var harness = RuleHarness(
