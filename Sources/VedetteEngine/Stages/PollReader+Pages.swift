@@ -84,11 +84,13 @@ extension PollReader {
         // The poll's reservation holds the body, too: the fetcher's share makes room for another body.
         response.memory = nil
         let isFirst = reading.paginator.pages == 0
+        // Other compared fields change neither what keys an entry nor how a page ends.
+        let known = snapshot.flatMap { $0.identity == source.identity ? $0 : nil }
         var body = PageBody(
             bytes: response.takeBody(), headers: response.headers, url: response.url,
             number: reading.paginator.pages + 1, receivedAt: clock.now().wall,
-            sharedKeys: isFirst ? comparableSnapshot?.sharedKeys ?? SharedKeys() : reading.paginator.sharedKeys)
-        body.needsEndTag = response.endsWithConnection || comparableSnapshot?.hasEndTag == true
+            sharedKeys: isFirst ? known?.sharedKeys ?? SharedKeys() : reading.paginator.sharedKeys)
+        body.needsEndTag = response.endsWithConnection || known?.hasEndTag == true
         let redactor = source.server.redactor(for: response)
         let page = await PollReader.read(consume body, with: source, transformer, redactor)
         switch page {

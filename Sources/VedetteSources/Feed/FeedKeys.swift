@@ -13,6 +13,7 @@ struct FeedKeys {
     private(set) var shared: SharedKeys
     /// Older versions of entries that were left out.
     private(set) var repeats = 0
+    private static let maximumRounds = 32
 
     /// - Parameters:
     ///   - names: the parts of the key that the user wants; entries with one such key are versions of one entry.
@@ -22,11 +23,15 @@ struct FeedKeys {
     /// Returns the entries that count, in document order, with their keys.
     mutating func choose(for entries: [FeedEntry]) -> [(key: String, entry: FeedEntry)] {
         var chosen = entries.map { (key: key(of: $0), entry: $0) }
-        // Each round leaves out entries or takes a value away from them, and an entry has five values at most.
+        var rounds = 0
+        // Each round leaves out entries or takes a value away from them.
         while Set(chosen.lazy.map(\.key)).count < chosen.count {
+            rounds += 1
             var kept: [Int] = []
             for (key, group) in Dictionary(grouping: chosen.indices, by: { chosen[$0].key }) {
-                let newest = newest(of: group, in: chosen)
+                var newest = newest(of: group, in: chosen)
+                // Only a feed that is made for it needs as many rounds as it has entries.
+                if rounds > FeedKeys.maximumRounds { newest = Array(newest.prefix(1)) }
                 repeats += group.count - newest.count
                 if newest.count > 1 { shared.insert(key, isShown: !key.hasPrefix(FeedEntry.hashMark)) }
                 kept += newest

@@ -101,9 +101,9 @@ struct JSONResource: SourceKind {
         mode = ItemOptions.mode(options)
         let pages = [options.text("next") ?? ""] + (paging?.fingerprint ?? [])
         identity = StableHash.of(
-            [map.map { "map \($0)" } ?? options.text("items") ?? "", mode.rawValue, jqProgram ?? "", encoding ?? ""]
+            [map.map { "map \($0)" } ?? options.text("items") ?? "", mode.rawValue, jqProgram ?? ""]
                 + plan.key.expressions
-                + request.fingerprint + pages)
+                + request.fingerprint + pages + (encoding.map { ["encoding \($0)"] } ?? []))
     }
 
     var fieldNames: [String]? { plan.names }
@@ -121,7 +121,8 @@ struct JSONResource: SourceKind {
             items: items, itemsAreMembers: itemsAreMembers, columns: columns.paths, document: document,
             nullIsEmpty: nullIsEmpty, objectIsRow: true)
         var list = ItemList(url: WebURL(page.url))
-        if let name = encoding ?? page.headers.charset, PlainText.isOtherThanUTF8(name) {
+        // What jq prints is UTF-8, whatever the server says of what jq read.
+        if jqProgram == nil, let name = encoding ?? page.headers.charset, PlainText.isOtherThanUTF8(name) {
             do throws(DocumentError) {
                 let text = try PlainText.decode(page.bytes, charset: page.headers.charset, encoding: encoding)
                 page.bytes = Array(text.utf8)

@@ -44,7 +44,8 @@ struct TextResource: SourceKind {
         self.columns = columns
         mode = ItemOptions.mode(options)
         encoding = try ItemOptions.encoding(options)
-        identity = StableHash.of([pattern?.source ?? "", mode.rawValue, encoding ?? ""] + plan.key.expressions)
+        let charset = encoding.map { ["encoding \($0)"] } ?? []
+        identity = StableHash.of([pattern?.source ?? "", mode.rawValue] + plan.key.expressions + charset)
     }
 
     var fieldNames: [String]? { plan.names + (pattern == nil ? ["text"] : []) }
