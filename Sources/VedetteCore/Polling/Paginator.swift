@@ -93,8 +93,15 @@ public struct Paginator: Sendable {
     /// Undated windows cannot reach back, so there the news alone decides.
     private func reachesBack(_ page: Page) -> Bool {
         guard let newest else { return true }
-        let times = page.items.compactMap(\.time).filter { time in now.map { time < $0 } ?? true }
+        // A known item in the future says nothing; an unknown one may come from a server whose clock is ahead of ours.
+        let reliable = page.items.filter { known?[$0.key] == nil || isPast($0.time) }
+        let times = reliable.compactMap(\.time)
         return times.isEmpty || times.contains { $0 <= newest }
+    }
+
+    private func isPast(_ time: Timestamp?) -> Bool {
+        guard let time, let now else { return true }
+        return time < now
     }
 
     private mutating func bringsNews(_ page: Page) -> Bool {
