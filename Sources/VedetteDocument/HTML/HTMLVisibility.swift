@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds out which elements a browser does not show. Of styles only those of the element itself are read.
+/// Finds out which elements a browser does not show. Of styles only the element's own are read.
 enum HTMLVisibility {
     /// The elements whose content is no text of the page, in a browser that runs scripts: a form's text is a person's own.
     static let unseen: Set<String> = ["script", "style", "template", "noscript", "textarea"]

@@ -76,7 +76,7 @@ public struct SnapshotHead: Sendable, Hashable {
         public static let accepted = Emptiness(polls: .max / 2, since: Timestamp(milliseconds: 0))
     }
 
-    /// Widens the times of the observation by those of an item.
+    /// Widens the times of the observation by the times of an item.
     mutating func note(_ time: Timestamp?, publication: Timestamp?) {
         if let publication { oldestPublication = min(oldestPublication ?? publication, publication) }
         guard let time else { return }

@@ -11,7 +11,7 @@ public struct RuleEngine: Sendable {
     /// The rows.
     var table: RowTable
     var step = Step()
-    /// Which part of the rules this engine evaluates beside those of other watchers; nil for all.
+    /// The part of the rules that this engine evaluates beside other watchers; nil for all.
     var share: Share?
     /// What the rules of a coming reload ask of other sources, while stored items are added.
     var gathered: SourceFacts?

@@ -94,7 +94,7 @@ private struct Digits {
     private(set) var plain: String
     private(set) var isAmbiguous = false
 
-    /// Returns nil when the separators are not those of one number.
+    /// Returns nil when the separators are not the separators of one number.
     init?(_ part: ArraySlice<Character>, of currency: Currency, decimal known: Character?) {
         let separators = part.indices.filter { !part[$0].isDigit }
         guard separators.allSatisfy({ part[$0 - 1].isDigit && part[$0 + 1].isDigit }) else { return nil }

@@ -66,7 +66,7 @@ extension RuleEngine {
         sendTogether(reminders, rule, to: rule.notify, at: moment)
     }
 
-    /// Returns the row, and those of the same message that are due as well.
+    /// Returns the row, and the other rows of its message that are due.
     private func dueTogether(with row: RuleMemory, at now: RuleTime) -> [RuleMemory] {
         guard !row.group.isEmpty else { return [row] }
         let rows = table.keys(in: RowTable.Group(rule: row.key.rule, name: row.group)).compactMap { table[$0] }
@@ -121,7 +121,7 @@ extension RuleEngine {
         put(row)
     }
 
-    /// Remembers who was told a reminder or an escalation: they are to be told the end, too.
+    /// Remembers the sinks that were told a reminder or an escalation: they are told the end, too.
     private mutating func noteFollowUp(_ key: RuleMemory.Key, _ rule: Rule, _ sink: String) {
         guard var row = table[key], let told = row.told, rule.remembersSinks(told.event), !told.sinks.contains(sink)
         else { return }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes the messages that the gates let through, and remembers who was told what.
+/// Makes the messages that the gates let through, and remembers what each sink was told.
 extension RuleEngine {
     /// Tells the ends of matches, each in a message of its own, so that a receiver can tell what has ended.
     mutating func tellEnds(_ release: inout Release, at moment: StepContext) {

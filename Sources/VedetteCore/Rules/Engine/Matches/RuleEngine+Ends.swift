@@ -127,7 +127,7 @@ extension RuleEngine {
         told.due = nil
         row.group = ""
         guard rule.gates.resolved, !told.sinks.isEmpty else {
-            // A recovery that is a match of its own goes to who was told the failure.
+            // A recovery that is a match of its own goes to the sinks that were told the failure.
             let isMatch = ending.map(rule.when.matches) ?? false
             row.told = !told.sinks.isEmpty && isMatch ? told : nil
             return
@@ -156,7 +156,7 @@ extension RuleEngine {
 }
 
 extension Event {
-    /// Returns whether everything is as it was before the other event, so that who was not told it needs no message.
+    /// Returns whether all is as it was before the other event, so that a sink that was not told it needs no message.
     fileprivate func takesBack(_ other: Event) -> Bool {
         switch (other.kind, kind) {
         case (.disappeared, .appeared), (.appeared, .disappeared), (.failing, .recovered), (.recovered, .failing),

@@ -121,7 +121,7 @@ extension RuleEngine {
         reconcile(rule, row, at: moment)
     }
 
-    /// Whether a new match can be told at once, and nothing asks later who was told it.
+    /// Whether a new match can be told at once, and nothing asks later which sinks were told it.
     private func needsNoRow(_ rule: Rule, _ event: Event) -> Bool {
         guard !rule.matchesExisting, !rule.hasFollowUps, !rule.remembersSinks(event) else { return false }
         let candidate = Candidate(rule: rule, event: event, sink: "", content: .firing)
