@@ -221,6 +221,9 @@ public enum ConfigurationKeys {
         KeySpec("item", "map", "Fields of the item and what they must be.", default: "any item"),
         KeySpec("field", "text", "The field that is compared.", default: "state"),
         KeySpec("is", "value, list or map", "What it must be.", required: true),
+        KeySpec(
+            "drop", "true | false", "Whether a state that it withholds is dropped, and not told later.",
+            default: "false"),
     ]
 
     /// The keys of `how_many`.

@@ -135,4 +135,50 @@ struct HoldTests {
         harness.item("b", "down", was: "up")
         #expect(harness.engine.nextConfirmation(of: "lab") == RuleHarness.noon.advanced(by: .seconds(60)))
     }
+
+    @Test("while a later match waits in 'for', nothing is told of the earlier one that it replaces")
+    func replaced() {
+        var harness = RuleHarness(
+            Rule.when(.becomes("down", "limp")) {
+                $0.pendingFor = .seconds(60)
+                $0.depends = ["gateway"]
+            })
+        harness.item("a", "down", was: "up")
+        harness.source(.failing, "gateway")
+        harness.pass(.seconds(60))
+        harness.poll()
+        harness.item("a", "limp", was: "down")
+        harness.source(.recovered, "gateway")
+        harness.poll()
+        #expect(harness.sent.isEmpty)
+        harness.pass(.seconds(60))
+        harness.poll()
+        #expect(harness.sent == ["out: a: down → limp (+1)"])
+    }
+
+    @Test(
+        "an end that was held back is not told when the match waits in 'for' again, and follows when it does not last")
+    func endWithheld() {
+        for lasts in [true, false] {
+            var harness = RuleHarness(
+                Rule.when(.becomes("down")) {
+                    ($0.pendingFor, $0.depends, $0.resolved) = (.seconds(60), ["gateway"], true)
+                }
+            )
+            harness.item("a", "down", was: "up")
+            harness.pass(.seconds(60))
+            harness.poll()
+            harness.source(.failing, "gateway")
+            harness.item("a", "up", was: "down")
+            harness.item("a", "down", was: "up")
+            harness.source(.recovered, "gateway")
+            harness.poll()
+            #expect(harness.sent.count == 1)
+            if !lasts { harness.item("a", "up", was: "down") }
+            harness.pass(.seconds(60))
+            harness.poll()
+            #expect(harness.sent.last == (lasts ? "out: a: up → down" : "out: a: down → up"))
+            #expect(harness.sent.count == (lasts ? 1 : 2))
+        }
+    }
 }

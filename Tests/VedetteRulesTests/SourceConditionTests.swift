@@ -5,17 +5,17 @@ import VedetteCore
 
 @Suite("if and unless ask the last good snapshot of another source")
 struct SourceConditionTests {
-    private func rule(isExcluded: Bool = false) -> Rule {
-        Rule.when(.becomes("on")) {
+    private func rule(isExcluded: Bool = false, drops: Bool = false, _ when: Condition = .becomes("on")) -> Rule {
+        Rule.when(when) {
             $0.conditions = [
                 SourceCondition(
                     source: "home", items: [(name: "key", matcher: .oneOf(["door"]))], matcher: .oneOf(["open"]),
-                    isExcluded: isExcluded)
+                    isExcluded: isExcluded, drops: drops)
             ]
         }
     }
 
-    @Test("if: a match is a message while an item of the other source is as asked")
+    @Test("if: a state is told as soon as an item of the other source is as asked")
     func holds() {
         var harness = RuleHarness(rule())
         harness.item("door", "closed", source: "home")
@@ -23,19 +23,49 @@ struct SourceConditionTests {
         #expect(harness.suppressed.last?.hasSuffix("has state 'open'") == true)
         harness.item("door", "open", was: "closed", source: "home")
         harness.item("window", "closed", was: "open", source: "home")
-        harness.item("heating", "on", was: "off")
         #expect(harness.sent == ["out: heating: off → on"])
     }
 
-    @Test("unless: a match is no message while an item of the other source is as asked")
+    @Test("unless: what begins meanwhile and is over before the end is not told, the rest is told at the end")
     func excluded() {
         var harness = RuleHarness(rule(isExcluded: true))
         harness.item("door", "open", source: "home")
         harness.item("heating", "on", was: "off")
-        #expect(harness.sent.isEmpty && harness.suppressed.count == 1)
+        harness.item("stove", "on", was: "off")
+        harness.item("stove", "off", was: "on")
+        #expect(harness.sent.isEmpty && harness.suppressed.count == 2)
         harness.item("door", "closed", was: "open", source: "home")
+        #expect(harness.sent == ["out: heating: off → on (+1)"])
+    }
+
+    @Test("unless drops news, and with 'drop: true' a state, too")
+    func dropped() {
+        for rule in [
+            rule(isExcluded: true, .all([.source(["lab"], text: "lab"), .changes(["state"])])),
+            rule(isExcluded: true, drops: true),
+        ] {
+            var harness = RuleHarness(rule)
+            harness.item("door", "open", source: "home")
+            harness.item("heating", "on", was: "off")
+            harness.item("door", "closed", was: "open", source: "home")
+            #expect(harness.sent.isEmpty && harness.suppressed.count == 1)
+        }
+    }
+
+    @Test("unless: a reminder is left out meanwhile, and an escalation follows at the end")
+    func followUps() {
+        var rule = rule(isExcluded: true)
+        rule.gates.remind = Reminder(every: .seconds(100))
+        rule.gates.escalate = [Escalation(after: .seconds(150), notify: [.init(sink: "boss")])]
+        var harness = RuleHarness(rule)
         harness.item("heating", "on", was: "off")
-        #expect(harness.sent.count == 1)
+        harness.item("door", "open", source: "home")
+        harness.pass(.seconds(160))
+        #expect(harness.sent == ["out: heating: off → on"])
+        harness.item("door", "closed", was: "open", source: "home")
+        #expect(harness.sent.last == "boss: heating: off → on")
+        harness.pass(.seconds(100))
+        #expect(harness.sent.last?.hasPrefix("out: heating") == true && harness.sent.count == 3)
     }
 
     @Test("a source without a good poll holds nothing back, and a new baseline replaces what was known")
@@ -47,7 +77,6 @@ struct SourceConditionTests {
         harness.item("heating", "on", was: "off")
         #expect(harness.sent.count == 1)
         harness.poll("home", baseline: [(key: "door", state: "open")])
-        harness.item("heating", "on", was: "off")
         #expect(harness.sent.count == 2)
     }
 
@@ -96,7 +125,7 @@ struct SourceConditionTests {
     }
 
     @Test(
-        "the last message of a limit that unless suppresses leaves its place, and its value of once_per, to the next one"
+        "the last message of a limit that unless withholds uses up no value of once_per"
     )
     func suppressedLast() {
         var rule = rule(isExcluded: true)
@@ -108,9 +137,7 @@ struct SourceConditionTests {
         harness.item("door", "open", was: "closed", source: "home")
         harness.pass(.seconds(600))
         harness.item("door", "closed", was: "open", source: "home")
-        #expect(harness.sent == ["out: heating: off → on"])
-        harness.item("stove", "on", was: "off")
-        #expect(harness.sent.last == "out: stove: off → on")
+        #expect(harness.sent == ["out: heating: off → on", "out: stove: off → on"])
     }
 
     @Test("a message that unless suppresses at the end of a silence uses up no value of once_per")
@@ -127,7 +154,6 @@ struct SourceConditionTests {
         #expect(harness.sent.isEmpty)
         #expect(harness.suppressed.last?.hasSuffix("has state 'open'") == true)
         harness.item("door", "closed", was: "open", source: "home")
-        harness.item("stove", "on", was: "off")
         #expect(harness.sent == ["out: stove: off → on"])
     }
 

@@ -96,7 +96,8 @@ struct GatesReader {
             let field = map["field"].flatMap { scalars.text($0, "'field'") } ?? "state"
             guard let matcher = map["is"].flatMap({ matchers.matcher($0, "'is'") }) else { return nil }
             return SourceCondition(
-                source: source, items: items, field: field, matcher: matcher, isExcluded: isExcluded)
+                source: source, items: items, field: field, matcher: matcher, isExcluded: isExcluded,
+                drops: map["drop"].flatMap { scalars.flag($0, "'drop'") } ?? false)
         }
     }
 

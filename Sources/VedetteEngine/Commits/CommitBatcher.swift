@@ -11,6 +11,8 @@ final class CommitBatcher: Sendable {
     private struct Entry {
         var record: PollRecord
         let ticket: CommitTicket
+        /// Earlier records without which it is not to be written.
+        let basis: [CommitTicket]
         /// The rows in it that were to be written before.
         var older: [StoredItem] = []
     }
@@ -72,10 +74,11 @@ final class CommitBatcher: Sendable {
     var successes: Int { state.withLock { $0.successes } }
 
     /// Takes a record for the next transaction, without waiting for it.
-    func submit(_ record: PollRecord) -> CommitTicket {
+    /// - Parameter basis: earlier records without which it is not to be written: when one fails, this one fails, too.
+    func submit(_ record: PollRecord, after basis: [CommitTicket] = []) -> CommitTicket {
         let ticket = CommitTicket()
         startWriting { state in
-            var entry = Entry(record: record, ticket: ticket)
+            var entry = Entry(record: record, ticket: ticket, basis: basis)
             // A deferred write of that source is older than this record.
             if let name = record.record?.name {
                 entry.older = state.takeRows(of: name)
@@ -158,12 +161,14 @@ final class CommitBatcher: Sendable {
         }
     }
 
-    private func commit(_ batch: [Entry]) async {
+    private func commit(_ submitted: [Entry]) async {
+        let batch = submitted.filter { !failsWithItsBasis($0) }
         guard !batch.isEmpty, let error = await failure(of: batch) else { return }
         // One record may be at fault: each gets a transaction of its own, so that it fails alone.
         guard batch.count > 1, error.reason.mayConcernOneRecord else { return fail(batch, error) }
         var (rest, busy, hasWritten) = (batch[...], 0, false)
         while hasWritten || busy < CommitBatcher.maximumBusy, let entry = rest.popFirst() {
+            guard !failsWithItsBasis(entry) else { continue }
             guard let error = await failure(of: [entry]) else {
                 hasWritten = true
                 continue
@@ -172,6 +177,13 @@ final class CommitBatcher: Sendable {
             fail([entry], error)
         }
         if !rest.isEmpty { fail(Array(rest), error) }
+    }
+
+    /// Lets a record fail with an earlier one on which it is based.
+    private func failsWithItsBasis(_ entry: Entry) -> Bool {
+        guard let error = entry.basis.lazy.compactMap(\.failure).first else { return false }
+        fail([entry], error)
+        return true
     }
 
     /// Commits records in one transaction.
@@ -272,6 +284,13 @@ final class CommitTicket: Sendable {
             if let outcome { continuation.resume(returning: outcome) }
         }
         return try outcome.get()
+    }
+
+    /// Why it failed; nil while it is pending, and when it is committed.
+    fileprivate var failure: JournalError? {
+        state.withLock { state in
+            if case .resolved(.failure(let error)) = state { error } else { nil }
+        }
     }
 
     fileprivate func resolve(_ outcome: Outcome) {

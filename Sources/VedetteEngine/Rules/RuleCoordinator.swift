@@ -28,6 +28,8 @@ actor RuleCoordinator {
     private let shares: (any JournalShares)?
     /// Nil when this is the only watcher.
     private let barrier: StepBarrier?
+    /// Steps that are submitted, and neither committed nor undone.
+    private var unstored: [UnstoredStep] = []
     /// Held while a poll is evaluated, and while new rules look for matches among the stored items: a poll in between would
     /// make those items old.
     private let locks = SourceLocks()
@@ -48,9 +50,28 @@ actor RuleCoordinator {
     // MARK: Polls
 
     /// A poll's record as it was submitted to the journal, with what undoes its step.
-    private struct Evaluation {
+    private struct UnstoredStep {
         let step: RuleEngine.Step
         let ticket: CommitTicket
+    }
+
+    /// Submits a record. It fails with any earlier one on which its step is based.
+    private func submit(_ record: PollRecord, _ step: RuleEngine.Step) -> UnstoredStep {
+        let basis = unstored.filter { step.depends(on: $0.step) }.map(\.ticket)
+        let submitted = UnstoredStep(step: step, ticket: commits.submit(record, after: basis))
+        if !step.changes.isEmpty { unstored.append(submitted) }
+        return submitted
+    }
+
+    /// Waits until the journal has a record, or undoes its step.
+    private func committed(_ submitted: UnstoredStep) async throws(JournalError) -> Committed {
+        defer { unstored.removeAll { $0.ticket === submitted.ticket } }
+        do throws(JournalError) {
+            return try await submitted.ticket.committed()
+        } catch {
+            engine.undo(submitted.step)
+            throw error
+        }
     }
 
     /// Evaluates the rules for a transition, and waits until both are committed.
@@ -60,11 +81,12 @@ actor RuleCoordinator {
     func commit(_ transition: PollTransition, _ poll: PollFacts) async throws(JournalError) -> Committed? {
         guard let evaluation = await evaluate(transition, poll) else { return nil }
         do throws(JournalError) {
-            let committed = try await evaluation.ticket.committed()
+            let committed = try await committed(evaluation)
             await barrier?.leave()
             return committed
         } catch {
-            await undo(evaluation.step, of: transition.source.name, isFirst: poll.isFirst)
+            await undoFacts(of: transition.source.name, isFirst: poll.isFirst)
+            publishAll()
             await barrier?.leave()
             throw error
         }
@@ -72,7 +94,7 @@ actor RuleCoordinator {
 
     /// Evaluates the rules for a transition, and submits both to the journal as one record.
     /// - Returns: nil when the poll was cancelled meanwhile; then nothing is submitted or remembered.
-    private func evaluate(_ transition: PollTransition, _ poll: PollFacts) async -> Evaluation? {
+    private func evaluate(_ transition: PollTransition, _ poll: PollFacts) async -> UnstoredStep? {
         let (now, source) = (poll.now, transition.source)
         await locks.lock(source.name)
         defer { locks.unlock(source.name) }
@@ -94,7 +116,9 @@ actor RuleCoordinator {
                 existing: existing, of: source, foundBy: (record.events, observation), at: time.ruleTime(now))
             : PollEvaluation(of: source.name, events: record.events, observation, at: time.ruleTime(now))
         guard await finish(&evaluation, identifier) else {
-            await undo(evaluation.step, of: source.name, isFirst: poll.isFirst)
+            engine.undo(evaluation.step)
+            await undoFacts(of: source.name, isFirst: poll.isFirst)
+            publishAll()
             await barrier?.leave()
             return nil
         }
@@ -106,14 +130,7 @@ actor RuleCoordinator {
         record.deliveries = step.deliveries
         record.basis = basis(of: step)
         publish(step, source.name)
-        return Evaluation(step: step, ticket: commits.submit(record))
-    }
-
-    /// Undoes the evaluation of a poll that is not committed, for whatever rules saw of its items, too.
-    private func undo(_ step: RuleEngine.Step, of source: String, isFirst: Bool) async {
-        engine.undo(step)
-        await undoFacts(of: source, isFirst: isFirst)
-        publishAll()
+        return submit(record, step)
     }
 
     /// Takes the items of a source from the journal for the rules that ask for them.
@@ -432,8 +449,12 @@ actor RuleCoordinator {
     /// silences.
     func followOthers() async {
         if await refresh() { await releaseSilenced() }
-        let now = dependencies.clock.now()
-        await commitOrLog { engine.openDependencies(at: time.ruleTime(now)) }
+        await openSourceGates()
+    }
+
+    private func openSourceGates() async {
+        let (now, random) = (dependencies.clock.now(), dependencies.random)
+        await commitOrLog { engine.openSourceGates(at: time.ruleTime(now)) { random.identifier(at: now.wall) } }
     }
 
     /// Begins to follow the polls of some sources, and ends it for others, as this watcher polls them or does not.
@@ -447,7 +468,7 @@ actor RuleCoordinator {
         for source in lost { engine.leave(source) }
         for record in gained { engine.join(record.name, isUncertain: record.isUncertain(at: now.wall)) }
         engine.fire(rules)
-        await commitOrLog { engine.openDependencies(at: time.ruleTime(now)) }
+        await openSourceGates()
         publishAll()
         try await findExisting(in: gained.filter { $0.snapshot != nil }.compactMap { configured[$0.name] })
     }
@@ -523,12 +544,10 @@ actor RuleCoordinator {
         (record.deliveries, record.memories) = (deliveries ?? step.deliveries, step.changes)
         record.endedSilences = step.endedSilences
         record.basis = basis(of: step)
-        let ticket = commits.submit(record)
         do throws(JournalError) {
-            _ = try await ticket.committed()
+            _ = try await committed(submit(record, step))
             return nil
         } catch {
-            engine.undo(step)
             publishAll()
             return error
         }

@@ -10,13 +10,9 @@ enum Answer: String, CaseIterable {
     case openingPassesLimit
     /// 1: a limit of one item without `resolved` ends in the latest state, also one that does not match.
     case limitTellsLatestState
-    /// 3: `unless` drops states, too.
-    case conditionDropsStates
-    /// 3: a reminder or escalation does not ask `unless`.
-    case followUpsPassCondition
     /// 5: a fallback is not told the end of what it was told.
     case fallbackHearsNoEnd
-    /// 5: a sink that refused a match is told its end.
+    /// 5: a sink that refused a match is told its end, and not the same match that begins while the end is withheld.
     case refusedIsToldEnd
     /// 6: what began before a rule was edited or renamed is forgotten.
     case reloadForgets
@@ -32,8 +28,6 @@ enum Answer: String, CaseIterable {
         .digestsTakeNoEnd,
         .openingPassesLimit,
         .limitTellsLatestState,
-        .conditionDropsStates,
-        .followUpsPassCondition,
         .fallbackHearsNoEnd,
         .refusedIsToldEnd,
         .reloadForgets,

@@ -8,7 +8,7 @@ typealias TestedEngine = RuleEngine
 
 extension TestedEngine {
     /// Whether a step that was evaluated after `earlier` cannot be stored without it.
-    func fails(_ later: Step, with earlier: Step) -> Bool { false }
+    func fails(_ later: Step, with earlier: Step) -> Bool { later.depends(on: earlier) }
 
     /// Takes the outcome of a message that a sink refused, or that was dropped. Returns what that changes.
     mutating func refused(_ message: Message) -> Step? { nil }
@@ -167,7 +167,7 @@ struct TestedWatcher {
         next.setSilences(silences)
         (other, engine) = (engine, next)
         take(engine.releaseSilenced(at: now, identifier: numbers.next))
-        take(engine.openDependencies(at: now))
+        take(engine.openSourceGates(at: now, identifier: numbers.next))
         hold(engine.rules.rules[0].name, uncertain: uncertain)
         findExisting()
     }
@@ -175,7 +175,7 @@ struct TestedWatcher {
     private mutating func hold(_ rule: String, uncertain: Set<String> = []) {
         for source in sources { engine.join(source, isUncertain: uncertain.contains(source)) }
         engine.fire([rule])
-        take(engine.openDependencies(at: now))
+        take(engine.openSourceGates(at: now, identifier: numbers.next))
     }
 
     private mutating func findExisting() {

@@ -19,6 +19,8 @@ extension Verdict {
     private mutating func check(_ match: Int, _ sink: String) {
         guard firings[Pair(sink: sink, match: match)] == nil, !isForgotten(match) else { return }
         let one = history.matches[match]
+        // Today the engine takes it that the sink knows what it refused.
+        if plan.has(.end), answers.contains(.refusedIsToldEnd), wasRefused(one.key, sink) { return }
         let goesOn = plan.has(.end) && beliefs[sink]?[one.key].map { history.matches[$0].value } == one.value
         if one.ended == nil, !goesOn, !mayBeDropped(match, sink) {
             record(.missing, "\(sink) does not know \(name(match))")
@@ -33,7 +35,7 @@ extension Verdict {
     func mayBeDropped(_ match: Int, _ sink: String) -> Bool {
         let one = history.matches[match]
         if plan.has(.dropping), wasQuiet(from: one.time, to: history.time) { return true }
-        if plan.has(.condition), plan.when.isNews || answers.contains(.conditionDropsStates),
+        if plan.has(.condition), plan.when.isNews,
             history.wasEver({ $0.isMaintenance }, during: one)
         {
             return true

@@ -44,15 +44,20 @@ extension Verdict {
         if plan.has(.depends), now.isGatewayFailing { return "depends" }
         if now.isUncertain(one.key) { return "confirmation" }
         guard !part.isEnd else { return nil }
-        if plan.has(.condition), now.isMaintenance {
-            let isFollowUp = told.kind == .reminder || told.sink == "boss"
-            if !(isFollowUp && answers.contains(.followUpsPassCondition)) { return "unless" }
-        }
+        if plan.has(.condition), now.isMaintenance { return "unless" }
         let age = told.time - one.since
         if plan.has(.waiting), told.kind == .firing, age < Plan.hold { return "for" }
         if told.sink == "boss", told.kind == .firing, age < Plan.escalationDelay { return "escalate" }
-        if told.kind == .reminder, age < Plan.reminderInterval { return "remind" }
+        if told.kind == .reminder, told.time - knownSince(one, told) < Plan.reminderInterval { return "remind" }
         return nil
+    }
+
+    /// Since when the sink knows the match: where an end was withheld, of an earlier one of the same value.
+    private func knownSince(_ match: History.Match, _ reminder: Told) -> Int {
+        let earlier = run.made.last { told in
+            told.sink == reminder.sink && told.tick < reminder.tick && told.parts.contains { $0.key == match.key }
+        }
+        return min(match.since, earlier?.time ?? match.since)
     }
 
     // MARK: limit

@@ -12,14 +12,16 @@ public struct SourceCondition: Sendable {
     public var matcher: ValueMatcher
     /// `unless`: whether no item may match.
     public var isExcluded: Bool
+    /// Whether a state that it withholds is dropped, as news is; else it waits.
+    public var drops: Bool
 
     /// Creates a condition.
     public init(
         source: String, items: [(name: String, matcher: ValueMatcher)] = [], field: String = "state",
-        matcher: ValueMatcher, isExcluded: Bool = false
+        matcher: ValueMatcher, isExcluded: Bool = false, drops: Bool = false
     ) {
         (self.source, self.items, self.field, self.matcher) = (source, items, field, matcher)
-        self.isExcluded = isExcluded
+        (self.isExcluded, self.drops) = (isExcluded, drops)
     }
 
     /// Returns whether the item matches. A pattern that hits its limit counts as no match.

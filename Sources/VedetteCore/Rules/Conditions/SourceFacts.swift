@@ -40,6 +40,9 @@ struct SourceFacts: Sendable {
         }
     }
 
+    /// The rules that ask for a source.
+    func rules(asking source: String) -> Set<String> { rules[source] ?? [] }
+
     /// The sources that rules ask for.
     var sources: Set<String> { Set(rules.keys) }
 
@@ -111,11 +114,11 @@ struct SourceFacts: Sendable {
         facts[rule]?.last.flatMap { known.contains($0.condition.source) ? $0.keys.count : nil }
     }
 
-    /// Returns the first condition of the rule that does not hold, as a sentence; nil when all hold.
-    func unmet(_ rule: Rule) -> String? {
+    /// Returns the first condition of the rule that does not hold; nil when all hold.
+    func unmet(_ rule: Rule) -> SourceCondition? {
         let unmet = facts[rule.name]?.prefix(rule.gates.conditions.count).first {
             known.contains($0.condition.source) && $0.keys.isEmpty != $0.condition.isExcluded
         }
-        return unmet?.condition.obstacle
+        return unmet?.condition
     }
 }

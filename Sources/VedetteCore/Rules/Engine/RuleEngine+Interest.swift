@@ -5,8 +5,8 @@ extension RuleEngine {
     public struct Interest: Sendable, Hashable {
         /// When the source should be polled to confirm a pending match, on the steady clock; nil for no pending match.
         public var nextConfirmation: Timestamp?
-        /// Whether the next good poll must be evaluated, since a poll failed or did not show all items, or since they are not
-        /// counted yet.
+        /// Whether the next good poll must be evaluated, since a poll failed or did not show all items, since they are not
+        /// counted yet, or since a match waits for what it shows.
         public var isUncertain: Bool
     }
 
@@ -14,6 +14,7 @@ extension RuleEngine {
     public func interest(in source: String) -> Interest? {
         let isUncertain =
             world.unconfirmed.contains(source) || world.missing[source] != nil || world.uncounted.contains(source)
+            || !rulesThatWait(for: source).isEmpty
         guard isUncertain || table.hasRows(of: source) else { return nil }
         return Interest(nextConfirmation: nextConfirmation(of: source), isUncertain: isUncertain)
     }
@@ -21,7 +22,9 @@ extension RuleEngine {
     /// Why rules need polls, by source.
     public var interests: [String: Interest] {
         var interests: [String: Interest] = [:]
-        for source in table.sources.union(world.unconfirmed).union(world.missing.keys).union(world.uncounted) {
+        for source in table.sources.union(world.unconfirmed).union(world.missing.keys).union(world.uncounted)
+            .union(world.facts.sources)
+        {
             interests[source] = interest(in: source)
         }
         return interests

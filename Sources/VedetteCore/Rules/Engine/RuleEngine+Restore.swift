@@ -48,9 +48,9 @@ extension RuleEngine {
         }
     }
 
-    /// `depends` may name other sources now, or none; and a new rule has no time without a match yet.
+    /// `depends`, `if` and `unless` may name other sources now, or none; and a new rule has no time without a match yet.
     private mutating func start(at moment: StepContext) {
-        for rule in rules.rules { openDependencies(of: rule, at: moment.now) }
+        openSourceGates(at: moment)
         startAbsences(at: moment)
     }
 

@@ -37,13 +37,14 @@ extension RuleEngine {
         }
     }
 
-    /// Tells what `depends` withheld and whose sources are available, as other watchers found.
-    public mutating func openDependencies(at now: RuleTime) -> Step {
-        take(at: now, { Identifier("") }) { engine, moment in
-            for rule in engine.rules.rules where !rule.gates.depends.isEmpty {
-                engine.openDependencies(of: rule, at: now)
-            }
-        }
+    /// Tells what `depends`, `if` and `unless` withheld and what is allowed now, as other watchers found.
+    public mutating func openSourceGates(at now: RuleTime, identifier: () -> Identifier) -> Step {
+        take(at: now, identifier) { engine, moment in engine.openSourceGates(at: moment) }
+    }
+
+    mutating func openSourceGates(at moment: StepContext) {
+        for rule in rules.rules { openDependencies(of: rule, at: moment.now) }
+        openConditions(at: moment)
     }
 
     /// Begins to follow the polls of a source.

@@ -76,6 +76,16 @@ extension RuleEngine {
         /// The rules of which the step changed rows or made deliveries.
         public var rules: Set<String> { Set(changes.keys.map(\.rule)).union(deliveries.map(\.message.rule)) }
 
+        /// Whether the step is based on what an earlier one, which may fail, wrote: the same row, or what a rule counts or
+        /// lists over several subjects.
+        public func depends(on earlier: Step) -> Bool {
+            guard !changes.isEmpty, !earlier.changes.isEmpty else { return false }
+            let counting = Set(earlier.changes.keys.lazy.filter { $0.slot != .match && $0.slot.isShared }.map(\.rule))
+            if !counting.isEmpty, changes.keys.contains(where: { counting.contains($0.rule) }) { return true }
+            let (fewer, more) = changes.count < earlier.changes.count ? (self, earlier) : (earlier, self)
+            return fewer.changes.keys.contains { more.changes[$0] != nil }
+        }
+
         /// The sources whose rows the step changed.
         public var sources: Set<String> {
             let rows = changes.values.compactMap { $0 } + writes.compactMap(\.before)

@@ -44,6 +44,7 @@ public struct RuleEngine: Sendable {
         take(at: now, identifier) { engine, moment in
             var evaluation = PollEvaluation(of: event.source, events: [event], at: now)
             engine.process(event, &evaluation, { .zero }, moment)
+            engine.openConditions(on: event.source, at: moment)
             engine.reportFailures(evaluation, moment)
         }
     }

@@ -3,8 +3,12 @@
 /// Compares what is true with what each sink was told: each sink that does not know it is told, waits, or is never told it.
 extension RuleEngine {
     /// Asks the gates again about the rows of a rule that wait in a group, and tells together what passes.
-    mutating func reconcile(_ rule: Rule, _ group: RowTable.Group, at moment: StepContext) {
-        let rows = table.keys(in: group).compactMap { table[$0] }
+    /// - Parameter isIncluded: whether a row of the group is to be asked about.
+    mutating func reconcile(
+        _ rule: Rule, _ group: RowTable.Group, at moment: StepContext,
+        where isIncluded: (RuleEngine, RuleMemory) -> Bool = { _, _ in true }
+    ) {
+        let rows = table.keys(in: group).compactMap { table[$0] }.filter { isIncluded(self, $0) }
         reconcile(rule, rows.sorted { ($0.since, $0.key.name) < ($1.since, $1.key.name) }, group, at: moment)
     }
 
@@ -26,6 +30,7 @@ extension RuleEngine {
         tellMatches(&release, at: moment)
         list(&release, at: moment)
         for var row in release.rows {
+            row.noteReplacement()
             row.dropEventIfUnused()
             if row.isSettled ? table[row.key] != nil : row != table[row.key], !put(row) {
                 // Beyond the room for matches that were told nothing is remembered of them.
@@ -39,11 +44,16 @@ extension RuleEngine {
     /// Asks the gates for each sink that waits in the group.
     private mutating func ask(about i: Int, _ release: inout Release, at moment: StepContext) {
         let (rule, group) = (release.rule, release.group)
-        guard let event = release.rows[i].event else { return }
+        let event = release.rows[i].event ?? release.rows[i].told?.event
+        guard let event else { return }
         var candidate = Candidate(rule: rule, event: event, sink: "", content: .firing)
         // Asked before the loop, in which a sink that is never told leaves the row.
         let (isLateMatch, isLateEnd) = (release.rows[i].isLate(.firing, rule), release.rows[i].isLate(.end, rule))
-        for wait in release.rows[i].waits where wait.isIn(group) && wait.content != .count {
+        for wait in release.rows[i].waits where wait.isIn(group) {
+            if wait.content == .count {
+                if isClosed(wait, release.rows[i], rule, at: moment.now) { release.closed.insert(wait.sink) }
+                continue
+            }
             let isLate = wait.content == .end ? isLateEnd : isLateMatch
             (candidate.sink, candidate.content) = (wait.sink, wait.content == .end ? .end : .firing)
             (candidate.gate, candidate.isLate, candidate.isListed) = (wait.gate, isLate, wait.isListed)
@@ -75,6 +85,14 @@ extension RuleEngine {
                 }
             }
         }
+    }
+
+    /// Whether the gate still withholds the end of a match that began again meanwhile, and so what that end counts.
+    private func isClosed(_ wait: RuleMemory.Wait, _ row: RuleMemory, _ rule: Rule, at now: RuleTime) -> Bool {
+        guard let event = row.told?.event else { return false }
+        let end = Candidate(rule: rule, event: event, sink: wait.sink, content: .end, gate: wait.gate)
+        if case .wait = verdict(of: end, at: now).verdict { return true }
+        return false
     }
 
     /// Ends the waiting of a sink that is never told.
@@ -126,6 +144,8 @@ struct Release {
     var lists: [Int: Verdict.ListTarget] = [:]
     /// What is over before its gate opened, for the first message to each sink.
     var counts: [String: Int] = [:]
+    /// Sinks to which a gate is still closed, so that what it counts goes on waiting.
+    var closed = Set<String>()
     /// Groups that are to be told now.
     var opened = Set<RowTable.Group>()
 
@@ -158,7 +178,9 @@ struct Release {
     mutating func countWhatIsOver(at now: RuleTime, _ keep: (String, Int) -> Bool) {
         guard rows.contains(where: { $0.waits.contains { $0.content == .count } }) else { return }
         let countsOver = group.gate.flatMap(Gates.named)?.countsOver ?? true
-        let over = rows.flatMap(\.waits).filter { $0.isIn(group) && $0.content == .count }
+        let over = rows.flatMap(\.waits).filter { wait in
+            wait.isIn(group) && wait.content == .count && !closed.contains(wait.sink)
+        }
         for sink in Set(over.map(\.sink)).sorted() {
             let total = over.filter { $0.sink == sink }.reduce(0) { $0 + $1.count }
             let tells = matches.contains { $0.audience.sink == sink } || ends.contains { $0.sinks.contains(sink) }
@@ -217,6 +239,14 @@ extension RuleMemory {
     mutating func forgetTold(_ sink: String) {
         told?.sinks.removeAll { $0 == sink }
         if told?.sinks.isEmpty == true, told?.due == nil { told = nil }
+    }
+
+    /// Lets reminders and escalations name the latest match, also when it was dropped.
+    mutating func noteReplacement() {
+        guard let event, let told, told.ended == nil, told.event.id != event.id, event.kind != .resolved,
+            event.kind != .digest, !waits.contains(where: { $0.content == .firing })
+        else { return }
+        self.told?.event = event
     }
 
     /// Forgets the event when no sink is to be told it.

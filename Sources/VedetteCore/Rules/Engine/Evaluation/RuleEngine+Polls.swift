@@ -93,6 +93,7 @@ extension RuleEngine {
         if observation.isGood {
             evaluateCounts(of: source, at: moment)
             confirm(source, missing: observation.missing, evaluation.events, at: moment)
+            openConditions(on: source, at: moment)
         } else {
             pollFailed(source)
         }

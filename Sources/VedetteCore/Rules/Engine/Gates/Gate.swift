@@ -39,7 +39,8 @@ extension Gate {
 extension Gates {
     /// The gates in the order in which a message passes them.
     static let all: [any Gate.Type] = [
-        ConditionsGate.self, DependsGate.self, SilencesGate.self, QuietGate.self, ConfirmedGate.self, OncePerGate.self,
+        ForGate.self, ConditionsGate.self, DependsGate.self, SilencesGate.self, QuietGate.self, ConfirmedGate.self,
+        OncePerGate.self,
         DigestGate.self, LimitGate.self, ServerGate.self, SinkSilencesGate.self,
     ]
 

@@ -96,6 +96,7 @@ extension RuleEngine {
             row.held = nil
             let age = DurationText.long(seconds: max(0, now.steady.seconds(since: held.since)))
             suppress(rule, held.event, reason ?? "no longer so after \(age)", at: moment)
+            row.leaveFor()
         }
         if over.match {
             let reason = reason ?? "no longer so after \(row.age(at: now))"

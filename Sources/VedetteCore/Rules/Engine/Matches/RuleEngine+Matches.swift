@@ -88,12 +88,7 @@ extension RuleEngine {
             return rememberReference(rule, event, at: moment)
         }
         var row = table[key] ?? RuleMemory(key: key, identity: rule.identity, since: moment.now.steady)
-        let mayKeep = !row.waits.isEmpty || rule.matchesExisting
-        let verdicts = (mayKeep ? rule.notify : []).map { target in
-            let candidate = Candidate(rule: rule, event: event, sink: target.sink, content: .firing)
-            return verdict(of: candidate, at: moment.now)
-        }
-        if rule.matchesExisting, !verdicts.contains(where: { $0.gate == ConditionsGate.self }) {
+        if rule.matchesExisting {
             // A restart is not to begin it again.
             (row.isStanding, row.event) = (true, row.event ?? event)
             guard table.hasRoom(for: row) else {
@@ -101,22 +96,8 @@ extension RuleEngine {
                 return suppress(rule, event, RuleEngine.noRoom(row.noun), at: moment)
             }
         }
-        let reasons = verdicts.compactMap { if case .drop(let reason) = $0.verdict { reason } else { nil } }
-        guard reasons.count < verdicts.count || verdicts.isEmpty else {
-            // What waited before goes on waiting, but for the end of what is true again.
-            for (target, reason) in zip(rule.notify, reasons) {
-                suppress(rule, event, reason, for: target.sink, at: moment)
-            }
-            if rule.gates.resolved, row.waits.contains(where: { $0.content == .end }) {
-                row.waits.removeAll { $0.content == .end }
-                row.told?.ended = nil
-                row.dropEventIfUnused()
-            }
-            put(row)
-            return
-        }
         if row.waits.isEmpty { row.since = moment.now.steady }
-        replaceWaits(of: &row, rule, count: count, at: moment)
+        replaceWaits(of: &row, rule, by: event, count: count, at: moment)
         row.event = event
         reconcile(rule, row, at: moment)
     }
@@ -129,9 +110,18 @@ extension RuleEngine {
     }
 
     /// Lets each sink of the rule wait for a new match in the place of what it waited for.
-    private mutating func replaceWaits(of row: inout RuleMemory, _ rule: Rule, count: Int, at moment: StepContext) {
+    private mutating func replaceWaits(
+        of row: inout RuleMemory, _ rule: Rule, by event: Event, count: Int, at moment: StepContext
+    ) {
         var waits: [RuleMemory.Wait] = []
+        let goesOn = row.told.map { rule.gates.resolved && rule.announcesSame($0.event, event) } ?? false
         for target in rule.notify {
+            if goesOn, var end = row.waits.first(where: { $0.sink == target.sink && $0.content == .end }) {
+                suppress(rule, event, "told before, and its end was withheld", for: target.sink, at: moment)
+                (end.content, end.count) = (.count, end.count + 2)
+                waits.append(end)
+                continue
+            }
             var wait = RuleMemory.Wait(.firing, target.sink)
             wait.count = count
             if let earlier = row.waits.first(where: { $0.sink == target.sink }) {
@@ -146,10 +136,21 @@ extension RuleEngine {
         // The sinks of an escalation get the end of this match.
         let sinks = Set(rule.notify.map(\.sink))
         row.waits = waits + row.waits.filter { !sinks.contains($0.sink) && $0.content != .end }
+        row.leaveFor()
+        guard goesOn, var told = row.told else { return }
+        (told.ended, told.isEndReleased) = (nil, false)
+        told.due = rule.hasFollowUps ? rule.nextFollowUp(told) : nil
+        row.told = told
     }
 }
 
 extension Rule {
+    /// Whether two matches of a subject announce the same value, or the same health.
+    fileprivate func announcesSame(_ one: Event, _ other: Event) -> Bool {
+        guard let field, let item = one.item else { return HealthChange(one) == HealthChange(other) }
+        return item[field] == other.item?[field]
+    }
+
     /// `older`: returns when the time in the item's field is as long ago as the rule says, on the steady clock; nil when the
     /// rule has no such condition or the item no such time.
     func timeOfAge(of event: Event, at now: RuleTime) -> Timestamp? {

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `for`: while a later match of the subject must stay true, nothing is told of an earlier one, which it replaces or ends.
+enum ForGate: Gate {
+    static let name = "for"
+    static let leavesRecord = false
+
+    static func concerns(_ candidate: Candidate, _ world: RuleWorld) -> Bool {
+        candidate.rule.gates.pendingFor > .zero && !candidate.isNew && !candidate.isListed
+    }
+
+    static func verdict(_ candidate: Candidate, _ engine: RuleEngine, at now: RuleTime) -> Verdict {
+        guard engine.table[candidate.rule.key(of: Subject(candidate.event))]?.held != nil else { return .pass }
+        return .wait(Verdict.Waiting(reason: "a later one waits in 'for'"))
+    }
+}
+
+extension RuleMemory {
+    /// Lets what a held match withheld be asked about again. Returns whether there is any.
+    @discardableResult
+    mutating func leaveFor() -> Bool {
+        let isWaiting = waits.contains { $0.gate == ForGate.name }
+        for i in waits.indices where waits[i].gate == ForGate.name { waits[i].gate = "" }
+        return isWaiting
+    }
+}
