@@ -47,15 +47,20 @@ extension Verdict {
         if plan.has(.condition), now.isMaintenance { return "unless" }
         let age = told.time - one.since
         if plan.has(.waiting), told.kind == .firing, age < Plan.hold { return "for" }
-        if told.sink == "boss", told.kind == .firing, age < Plan.escalationDelay { return "escalate" }
-        if told.kind == .reminder, told.time - knownSince(one, told) < Plan.reminderInterval { return "remind" }
+        if told.sink == "boss", told.kind == .firing {
+            let since = plan.has(.end) ? Receivers.notified.map { knownSince(one, told, by: $0) }.min() : nil
+            if told.time - (since ?? one.since) < Plan.escalationDelay { return "escalate" }
+        }
+        if told.kind == .reminder, told.time - knownSince(one, told, by: told.sink) < Plan.reminderInterval {
+            return "remind"
+        }
         return nil
     }
 
     /// Since when the sink knows the match: where an end was withheld, of an earlier one of the same value.
-    private func knownSince(_ match: History.Match, _ reminder: Told) -> Int {
+    private func knownSince(_ match: History.Match, _ later: Told, by sink: String) -> Int {
         let earlier = run.made.last { told in
-            told.sink == reminder.sink && told.tick < reminder.tick && told.parts.contains { $0.key == match.key }
+            told.sink == sink && told.tick < later.tick && told.parts.contains { $0.key == match.key }
         }
         return min(match.since, earlier?.time ?? match.since)
     }
@@ -111,7 +116,8 @@ extension Verdict {
                 let isEscalated = run.made.contains { told in
                     told.sink == "boss" && told.time >= one.since && told.parts.contains { $0.key == key }
                 }
-                if !isEscalated { record(.followUp, "boss does not know \(name(match))") }
+                // To it, a match that began again while its end was withheld is the one that it knows.
+                if !isEscalated, beliefs["boss"]?[key] == nil { record(.followUp, "boss does not know \(name(match))") }
             }
         }
     }

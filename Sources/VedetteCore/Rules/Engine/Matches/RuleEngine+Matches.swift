@@ -114,7 +114,8 @@ extension RuleEngine {
         of row: inout RuleMemory, _ rule: Rule, by event: Event, count: Int, at moment: StepContext
     ) {
         var waits: [RuleMemory.Wait] = []
-        let goesOn = row.told.map { rule.gates.resolved && rule.announcesSame($0.event, event) } ?? false
+        let goesOn =
+            row.told.map { $0.ended != nil && rule.gates.resolved && rule.announcesSame($0.event, event) } ?? false
         for target in rule.notify {
             if goesOn, var end = row.waits.first(where: { $0.sink == target.sink && $0.content == .end }) {
                 suppress(rule, event, "told before, and its end was withheld", for: target.sink, at: moment)
@@ -139,6 +140,10 @@ extension RuleEngine {
         row.leaveFor()
         guard goesOn, var told = row.told else { return }
         (told.ended, told.isEndReleased) = (nil, false)
+        // A sink that is told it anew needs its reminders and escalations anew.
+        if waits.contains(where: { $0.content == .firing }) {
+            (told.since, told.reminded, told.step) = (moment.now.steady, nil, 0)
+        }
         told.due = rule.hasFollowUps ? rule.nextFollowUp(told) : nil
         row.told = told
     }
@@ -147,8 +152,8 @@ extension RuleEngine {
 extension Rule {
     /// Whether two matches of a subject announce the same value, or the same health.
     fileprivate func announcesSame(_ one: Event, _ other: Event) -> Bool {
-        guard let field, let item = one.item else { return HealthChange(one) == HealthChange(other) }
-        return item[field] == other.item?[field]
+        guard let item = one.item else { return HealthChange(one) == HealthChange(other) }
+        return item[field ?? "state"] == other.item?[field ?? "state"]
     }
 
     /// `older`: returns when the time in the item's field is as long ago as the rule says, on the steady clock; nil when the
