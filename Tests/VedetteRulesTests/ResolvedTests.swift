@@ -118,4 +118,49 @@ struct ResolvedTests {
         harness.item("a", "up", was: "lost")
         #expect(harness.last?.kind == .resolved && harness.last?.summary?.stood == 1200)
     }
+
+    @Test("thirty ends in one group of a limit are one message, and those that follow within its time are another one")
+    func storm() {
+        var harness = RuleHarness(rule { $0.limit = Limit(count: 1, per: .seconds(600), by: .rule) })
+        let hosts = (10..<40).map { "h\($0)" }
+        harness.poll(events: hosts.map { harness.event(.changed, key: $0, "down", was: "up") })
+        harness.pass(.seconds(600))
+        #expect(harness.sent.count == 2)
+        harness.pass(.seconds(3600))
+        harness.poll(events: hosts.dropFirst(3).map { harness.event(.changed, key: $0, "up", was: "down") })
+        #expect(harness.sent.count == 3)
+        #expect(harness.last?.summary?.parts.count == 27)
+        for host in hosts.prefix(2) { harness.item(host, "up", was: "down") }
+        #expect(harness.sent.count == 3)
+        harness.restart()
+        harness.poll()
+        harness.pass(.seconds(600))
+        #expect(harness.sent.count == 4)
+        #expect(harness.last?.summary?.parts.map(\.key) == ["h10", "h11"])
+        harness.item("h12", "down", was: "down")
+        harness.item("h12", "up", was: "down")
+        #expect(harness.sent.last == "out: h12: down → up", "the first end since the group's last message")
+        harness.pass(.seconds(3600))
+        #expect(harness.rows.isEmpty)
+    }
+
+    @Test("a quiet time or a silence that drops matches keeps the end of what was told before it")
+    func kept() {
+        let night = CivilWindow(
+            name: "night", start: CivilTimeOfDay(minutes: 22 * 60), end: CivilTimeOfDay(minutes: 7 * 60), zone: "UTC")
+        var harness = RuleHarness(
+            rule { $0.quiet = Quiet(windows: [night], action: .drop) }, at: RuleHarness.time("2026-11-21T21:00:00Z"))
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(7200))
+        harness.item("a", "up", was: "down")
+        harness.item("b", "down", was: "up")
+        #expect(harness.sent.count == 1)
+        harness.pass(.seconds(10 * 3600))
+        #expect(harness.sent == ["out: a: up → down", "out: a: down → up"])
+        harness.item("c", "down", was: "up")
+        harness.silence(Silence(id: 1, rule: "r", drops: true, created: RuleHarness.noon))
+        harness.item("c", "up", was: "down")
+        harness.silence()
+        #expect(harness.sent.last == "out: c: down → up")
+    }
 }

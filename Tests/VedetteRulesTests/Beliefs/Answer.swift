@@ -18,8 +18,6 @@ enum Answer: String, CaseIterable {
     case reloadForgets
     /// 8: a reminder is made while an earlier message to the sink is pending.
     case remindsWhilePending
-    /// 9: `quiet: {then: drop}` drops the end of what was told before.
-    case quietDropsEnds
     /// A fault: a match in whose place a later one waits leaves no reason.
     case replacementsLeaveNoReason
 
@@ -32,7 +30,6 @@ enum Answer: String, CaseIterable {
         .refusedIsToldEnd,
         .reloadForgets,
         .remindsWhilePending,
-        .quietDropsEnds,
         .replacementsLeaveNoReason,
     ]
 }

@@ -56,8 +56,6 @@ extension Verdict {
     private func mayBelieve(_ match: Int, _ sink: String) -> Bool {
         let one = history.matches[match]
         if isForgotten(match) || wasRefused(one.key, sink, end: true) { return true }
-        if sink == "spare" { return answers.contains(.fallbackHearsNoEnd) }
-        return answers.contains(.quietDropsEnds) && plan.has(.dropping)
-            && wasQuiet(from: one.endTime ?? one.time, to: history.time)
+        return sink == "spare" && answers.contains(.fallbackHearsNoEnd)
     }
 }

@@ -11,6 +11,8 @@ extension RuleEngine {
         var writes: [Write] = []
         /// The index in `writes` of the last change of each row.
         private var lastWrite: [RuleMemory.Key: Int] = [:]
+        /// Groups that are to be asked about at the end of the step.
+        var joined = Set<RowTable.Group>()
         /// Silences that a state ended.
         var ended: [Silence] = []
         /// The health of sources before the step, for `undo`.

@@ -138,7 +138,11 @@ public struct RuleEngine: Sendable {
     mutating func take(
         at now: RuleTime, _ identifier: () -> Identifier, _ body: (inout RuleEngine, StepContext) -> Void
     ) -> Step {
-        withoutActuallyEscaping(identifier) { body(&self, StepContext(now: now, identifier: $0)) }
+        withoutActuallyEscaping(identifier) {
+            let moment = StepContext(now: now, identifier: $0)
+            body(&self, moment)
+            tellJoined(at: moment)
+        }
         defer { step = Step() }
         return step
     }

@@ -41,6 +41,15 @@ extension RuleEngine {
         for group in release.opened { reconcile(rule, group, at: moment) }
     }
 
+    /// Tells together what waits for the end of the step.
+    mutating func tellJoined(at moment: StepContext) {
+        let groups = step.joined.sorted { ($0.rule, $0.name) < ($1.rule, $1.name) }
+        step.joined = []
+        for group in groups {
+            if let rule = rules.rule(named: group.rule) { reconcile(rule, group, at: moment) }
+        }
+    }
+
     /// Asks the gates for each sink that waits in the group.
     private mutating func ask(about i: Int, _ release: inout Release, at moment: StepContext) {
         let (rule, group) = (release.rule, release.group)
@@ -76,13 +85,14 @@ extension RuleEngine {
                     drop(wait, &release.rows[i], rule, RuleEngine.noRoom(gate.noun), at: moment)
                     continue
                 }
-                if gate.leavesRecord, gate.name != wait.gate, !waiting.awaitsPoll {
+                let isFirst = gate.name != wait.gate || wait.reason.isEmpty
+                if gate.leavesRecord, isFirst, !waiting.awaitsPoll, !waiting.joinsStep {
                     suppress(rule, event, waiting.reason, for: wait.sink, at: moment)
                 }
                 release.rows[i].wait(wait.sink, at: gate.name, waiting)
-                if waiting.opensGroup {
-                    release.opened.insert(RowTable.Group(rule: rule.name, gate: gate.name, name: waiting.group))
-                }
+                let group = RowTable.Group(rule: rule.name, gate: gate.name, name: waiting.group)
+                if waiting.opensGroup { release.opened.insert(group) }
+                if waiting.joinsStep { step.joined.insert(group) }
             }
         }
     }
@@ -131,6 +141,7 @@ struct Release {
     struct Audience: Hashable {
         var sink: String
         var isLate: Bool
+        var isEnd = false
     }
 
     let rule: Rule
@@ -154,9 +165,9 @@ struct Release {
     }
 
     mutating func pass(_ row: Int, _ wait: RuleMemory.Wait, isLate: Bool) {
-        // The ends of failures of one server are told together.
-        if wait.content != .end || group.gate == ServerGate.name {
-            let audience = Audience(sink: wait.sink, isLate: isLate)
+        // The ends of failures of one server are told together, and those in one group of a limit.
+        if wait.content != .end || group.gate == ServerGate.name || group.gate == LimitGate.name {
+            let audience = Audience(sink: wait.sink, isLate: isLate, isEnd: wait.content == .end)
             if let i = matches.firstIndex(where: { $0.audience == audience }) {
                 matches[i].rows.append(row)
             } else {

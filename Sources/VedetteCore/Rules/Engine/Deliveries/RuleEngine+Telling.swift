@@ -25,7 +25,7 @@ extension RuleEngine {
     mutating func tellMatches(_ release: inout Release, at moment: StepContext) {
         guard !release.matches.isEmpty else { return }
         let rule = release.rule
-        if release.rows.count > 1 {
+        if release.matches.count > 1 {
             let order = rule.allTargets.map(\.sink)
             // A message about fewer rows is for a sink that knows the others.
             func rank(_ match: (audience: Release.Audience, rows: [Int])) -> (Int, Int, Int) {
@@ -76,7 +76,7 @@ extension RuleEngine {
 
     /// Takes the count of what a limit withheld until it was over.
     private mutating func takeLimitCount(_ rule: Rule, _ event: Event, _ sink: String) -> Int {
-        guard rule.gates.limit != nil, var row = table[LimitGate.key(rule, event)],
+        guard rule.gates.limit != nil, var row = table[LimitGate.key(rule, event, self)],
             let count = row.uncounted.removeValue(forKey: sink)
         else { return 0 }
         put(row)

@@ -33,6 +33,7 @@ extension RuleEngine {
             take(observation, evaluation, moment)
         }
         guard holdExisting(&evaluation, since: start, elapsed, moment) else { return }
+        tellJoined(at: moment)
         reportFailures(evaluation, moment)
         // A step that ran between two pieces is committed before this one, so this one must write its changes, too.
         for key in step.changes.keys { step.changes[key] = .some(table[key]) }

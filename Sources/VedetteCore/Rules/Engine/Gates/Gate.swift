@@ -78,7 +78,8 @@ enum Verdict {
     case list(ListTarget)
 
     struct Waiting {
-        var reason: String
+        /// Why; empty where it only waits for the rest of the step.
+        var reason = ""
         /// When the gate is to be asked again; nil when something else shows it.
         var until: Timestamp?
         /// Whether `until` is on the wall clock.
@@ -89,6 +90,8 @@ enum Verdict {
         var awaitsPoll = false
         /// Whether what waits in the group is to be told now, together with this.
         var opensGroup = false
+        /// Whether the gate is asked again at the end of the step, about all that waits in the group.
+        var joinsStep = false
     }
 
     /// A log, and when it is sent.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `limit`: at most so many messages to a sink in a sliding window.
+/// `limit`: at most so many messages to a sink in a sliding window. The ends of a group that several subjects share do not
+/// count: the first one since the group's last message is told at once, and further ones are told together.
 enum LimitGate: Gate {
     static let name = "limited"
     static let waitingText = "told when the limit allows it"
@@ -10,16 +11,29 @@ enum LimitGate: Gate {
 
     static func concerns(_ candidate: Candidate, _ world: RuleWorld) -> Bool {
         // A late message has passed with those to the other sinks.
-        candidate.rule.gates.limit != nil && candidate.content == .firing && !candidate.isLate
+        guard let limit = candidate.rule.gates.limit else { return false }
+        switch candidate.content {
+        case .firing: return !candidate.isLate
+        case .end: return limit.by != .item && candidate.event.item != nil
+        case .followUp: return false
+        }
     }
 
     static func verdict(_ candidate: Candidate, _ engine: RuleEngine, at now: RuleTime) -> Verdict {
         guard let limit = candidate.rule.gates.limit else { return .pass }
-        let key = key(candidate.rule, candidate.event)
+        let key = key(candidate.rule, candidate.event, engine)
         let row = engine.table[key] ?? RuleMemory(key: key, identity: candidate.rule.identity, since: now.steady)
-        let made = row.times.count {
+        let recent = row.times.filter {
             $0.sinks.contains(candidate.sink) && $0.time.advanced(by: limit.per) > now.steady
         }
+        guard candidate.content != .end else {
+            // What ends in one step is told together.
+            guard candidate.gate == name else { return .wait(Verdict.Waiting(group: key.name, joinsStep: true)) }
+            guard let last = recent.last, last.isEnd else { return .pass }
+            let window = DurationText.long(seconds: limit.per.inSeconds)
+            return .wait(Verdict.Waiting(reason: "an end was told within \(window)", group: key.name))
+        }
+        let made = recent.count { !$0.isEnd }
         let group = RowTable.Group(rule: candidate.rule.name, gate: name, name: key.name)
         let isJoining = candidate.gate != name && !engine.table.isEmpty(group)
         guard made >= limit.count || isJoining else {
@@ -34,24 +48,30 @@ enum LimitGate: Gate {
     }
 
     static func charge(_ message: MadeMessage, _ engine: inout RuleEngine, at now: RuleTime) {
-        guard let limit = message.rule.gates.limit, message.content == .firing else { return }
-        for key in Set(message.events.map { key(message.rule, $0) }).sorted(by: { $0.name < $1.name }) {
+        guard let limit = message.rule.gates.limit, message.content != .followUp else { return }
+        let isEnd = message.content == .end
+        guard !isEnd || limit.by != .item && message.events.allSatisfy({ $0.item != nil }) else { return }
+        for key in Set(message.events.map { key(message.rule, $0, engine) }).sorted(by: { $0.name < $1.name }) {
             var row = engine.table[key] ?? RuleMemory(key: key, identity: message.rule.identity, since: now.steady)
             row.times.removeAll { $0.time.advanced(by: limit.per) <= now.steady }
             // A message to several sinks is one.
-            let same = row.times.firstIndex { $0.time == now.steady && !$0.sinks.contains(message.sink) }
+            let same = row.times.firstIndex {
+                $0.time == now.steady && $0.isEnd == isEnd && !$0.sinks.contains(message.sink)
+            }
             if let same {
                 row.times[same].sinks.insert(message.sink)
             } else {
-                row.times.append(RuleMemory.Sent(time: now.steady, sinks: [message.sink]))
+                row.times.append(RuleMemory.Sent(time: now.steady, sinks: [message.sink], isEnd: isEnd))
             }
             row.due = row.times.first?.time.advanced(by: limit.per)
             engine.put(row)
         }
     }
 
-    static func key(_ rule: Rule, _ event: Event) -> RuleMemory.Key {
-        RuleMemory.Key(rule: rule.name, slot: .limit, name: rule.gates.limit?.by.value(of: event) ?? "")
+    /// The row that counts a message. An end is in the group of the match that was told.
+    static func key(_ rule: Rule, _ event: Event, _ engine: RuleEngine) -> RuleMemory.Key {
+        let told = event.kind == .resolved ? engine.table[rule.key(of: Subject(event))]?.told?.event : nil
+        return RuleMemory.Key(rule: rule.name, slot: .limit, name: rule.gates.limit?.by.value(of: told ?? event) ?? "")
     }
 }
 

@@ -49,12 +49,13 @@ extension RuleMemory {
 
 extension RuleMemory.Sent {
     fileprivate var json: JSON {
-        sinks.isEmpty ? .time(time) : .members(["at": .time(time), "sinks": JSON.texts(sinks.sorted())])
+        guard !sinks.isEmpty else { return .time(time) }
+        return .members(["at": .time(time), "sinks": JSON.texts(sinks.sorted()), "end": isEnd ? JSON.bool(true) : nil])
     }
 
     fileprivate init?(json: JSON) {
         guard let time = json.time ?? json["at"]?.time else { return nil }
-        self.init(time: time, sinks: Set(json["sinks"]?.texts ?? []))
+        self.init(time: time, sinks: Set(json["sinks"]?.texts ?? []), isEnd: json["end"] == JSON.bool(true))
     }
 }
 

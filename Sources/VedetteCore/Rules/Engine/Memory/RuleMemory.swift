@@ -52,6 +52,8 @@ public struct RuleMemory: Sendable, Hashable {
         public var time: Timestamp
         /// The sinks; empty for a match of `at_least`.
         public var sinks: Set<String> = []
+        /// `limit`: whether it told the end of matches, which does not count.
+        public var isEnd = false
     }
 
     /// Identifies the row.
