@@ -40,7 +40,7 @@ extension Event {
             case "source.kind": return .text(self.sourceKind)
             case "rule.name": return .text(rule)
             case "suppressed": return suppressed > 0 ? .text(String(suppressed)) : nil
-            case "resolved": return self.kind.isEnd ? .text("true") : nil
+            case "resolved": return self.isEnd ? .text("true") : nil
             case "digest.count": return self.summary.map { .text(String($0.count)) }
             case "digest.lines": return self.summary.map { .list($0.lines) }
             case "link": return self.item?.url.map(Value.text)
