@@ -123,4 +123,21 @@ struct ChatPayloadTests {
         #expect(ChatColor(StateMeaning(of: state)) == color)
         #expect(color.hex.utf8.count == 7 && color.hex.hasPrefix("#"))
     }
+
+    @Test("the colour of several follows the worst of their latest states")
+    func colorsOfSeveral() {
+        func color(_ parts: (key: String?, kind: String, state: String)...) -> ChatColor {
+            var event = Event.changed(key: "a")
+            (event.kind, event.item, event.summary) = (.digest, nil, Event.Summary())
+            event.summary?.parts = parts.map {
+                .init(event: "e", kind: $0.kind, source: "s", key: $0.key, state: $0.state)
+            }
+            return ChatColor(of: event)
+        }
+        #expect(color(("a", "changed", "up"), ("b", "changed", "down")) == .bad)
+        #expect(color(("a", "changed", "down"), ("b", "changed", "up"), ("a", "changed", "up")) == .good)
+        #expect(color(("a", "disappeared", "down"), ("b", "changed", "up")) == .neutral)
+        #expect(color((nil, "failing", "status 500"), ("b", "changed", "up")) == .bad)
+        #expect(color((nil, "resolved", "timeout")) == .good)
+    }
 }

@@ -202,6 +202,21 @@ extension Event.Kind {
     fileprivate static let ends: [Event.Kind] = [.resolved, .recovered, .online]
 }
 
+extension [Event.Summary.Part] {
+    /// The last part of each subject, in the order of the first ones.
+    public var latest: [Event.Summary.Part] {
+        var places: [[String?]: Int] = [:]
+        return reduce(into: []) { latest, part in
+            if let place = places[[part.source, part.key]] {
+                latest[place] = part
+            } else {
+                places[[part.source, part.key]] = latest.count
+                latest.append(part)
+            }
+        }
+    }
+}
+
 extension Event {
     /// Whether it announces the end of what was announced before, of all its subjects where it has several.
     public var isEnd: Bool {
