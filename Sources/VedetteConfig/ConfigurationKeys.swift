@@ -365,6 +365,8 @@ public enum ConfigurationKeys {
             "watcher", "text", "The name of this watcher among several on one PostgreSQL.", default: "the host's name"),
         KeySpec("heartbeat", "map", "Requests to a monitor that tells somebody when they stop."),
         KeySpec("listen", "address or map", "Where the page and the metrics are offered.", default: "nowhere"),
+        KeySpec(
+            "public_url", "text", "Where people open the page; a message that is cut names its event's address there."),
     ]
 
     /// The keys of `listen`.

@@ -110,6 +110,16 @@ struct ChatPayloadTests {
         #expect(content.link == "https://x/%C3%A4%3Cb%3E%7C%22'%60%7B%7D%5C?a=1&b=%20#c")
     }
 
+    @Test("a message that is cut names its event's address on the page, escaped for the chat")
+    func page() throws {
+        var message = Message.of(.changed(key: "a"))
+        message.text = String(repeating: "line\n", count: 2000)
+        let content = ChatContent(message, publicURL: "https://v.example.com/a&b")
+        let end = "more lines: https://v.example.com/a&amp;b/events/\(message.event.id.description)"
+        #expect(Slack.text.lines(of: content, 3000).hasSuffix(end))
+        #expect(ChatContent(message).page == nil)
+    }
+
     @Test(
         "the colour follows the state",
         arguments: [
