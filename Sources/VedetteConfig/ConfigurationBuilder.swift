@@ -30,7 +30,8 @@ struct ConfigurationBuilder {
         let sinkEntries = named(sections.maps["sinks"], "sink")
         let policy = DeliveryPolicyReader(
             sinks: sinkEntries.map(\.name), giveUp: settings.giveUp, findings: findings)
-        let sinkReader = SinkReader(kinds: kinds.sinks, policy: policy, secrets: secrets, findings: findings)
+        let sinkReader = SinkReader(
+            kinds: kinds.sinks, policy: policy, publicURL: settings.publicURL, secrets: secrets, findings: findings)
         let sinks = sinkEntries.map { ($0.name, sinkReader.sink($0)) }
 
         let fields = sources.map { ($0.0, $0.1?.kind.fieldNames) }

@@ -195,7 +195,7 @@ public enum ConfigurationKeys {
         KeySpec(
             "limit", "map", "A limit of messages in a time; what exceeds it ends in one message with the latest state."),
         KeySpec(
-            "resolved", "true | false", "Sends the end of each match that the rule announced, and of no other.",
+            "resolved", "true | false, or map", "Sends the end of each match that the rule announced, and of no other.",
             default: "false"),
         KeySpec("remind", "map", "Repeats the message while the match is true."),
         KeySpec("escalate", "list", "Further sinks when the match is still true after a while."),
@@ -257,6 +257,20 @@ public enum ConfigurationKeys {
         KeySpec(
             "until", "text or list", "Values of the rule's field that end the reminders.",
             default: "until the match ends"),
+    ]
+
+    /// The keys of `resolved`.
+    public static let resolved = [
+        KeySpec(
+            "title", "template or same", "The title of the end.",
+            default: "the match's if it shows what is so now, else the usual one"),
+        KeySpec(
+            "text", "template or same", "The text of the end.",
+            default: "the match's if it shows what is so now, else the usual one"),
+        KeySpec(
+            "priority", "low | normal | high", "How urgent the end is.",
+            default: "the rule's with the match's title, else at most `normal`"),
+        KeySpec("notify", "text or list", "The sinks that get the end.", default: "those that got the match"),
     ]
 
     /// The keys of a step of `escalate`.
@@ -354,6 +368,8 @@ public enum ConfigurationKeys {
             "watcher", "text", "The name of this watcher among several on one PostgreSQL.", default: "the host's name"),
         KeySpec("heartbeat", "map", "Requests to a monitor that tells somebody when they stop."),
         KeySpec("listen", "address or map", "Where the page and the metrics are offered.", default: "nowhere"),
+        KeySpec(
+            "public_url", "text", "Where people open the page; a message that is cut names its event's address there."),
     ]
 
     /// The keys of `listen`.

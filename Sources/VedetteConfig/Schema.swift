@@ -120,6 +120,7 @@ public struct ConfigurationSchema: Sendable {
                 })
         case "digest": object(ConfigurationKeys.digest)
         case "remind": object(ConfigurationKeys.remind)
+        case "resolved": Fragment.any([Fragment.flag, object(ConfigurationKeys.resolved)])
         case "escalate": Fragment.list(object(ConfigurationKeys.escalation) { $0 == "notify" ? notices : nil })
         case "tests":
             Fragment.list(

@@ -193,6 +193,9 @@ extension Bad {
             "1:39: 'size' must be a size as '500MB' or '1GB', not '1G'",
             "1:53: 'give_up' is at least 1m, not '1s'", "1:68: 'heartbeat' lacks 'url': secret",
             "1:72: unknown key 'retian' in 'settings'; did you mean 'retain'?"),
+        Bad(
+            "settings: {public_url: v.example.com}",
+            "1:24: 'public_url' is where people open the page, as https://vedette.example.com, not 'v.example.com'"),
         Bad("settings: [a]", "1:11: 'settings' must be a map, not a list"),
         Bad(
             "settings: {journal: {postgres: 'host=db password=x', pasword: {env: LAB}}}",

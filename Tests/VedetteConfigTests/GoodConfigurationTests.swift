@@ -218,6 +218,15 @@ struct GoodConfigurationTests {
         #expect(prints[0] != prints[1])
     }
 
+    @Test("a sink knows where people open the page, and a reload knows another place")
+    func publicURL() throws {
+        let sinks = "sinks: {h: {kind: webhook, url: 'https://h/'}}"
+        let read = load("settings: {public_url: 'https://v.example.com/page/'}\n" + sinks)
+        #expect(read.configuration?.settings.publicURL == "https://v.example.com/page")
+        let other = load(sinks).configuration?.sinks.first?.fingerprint
+        #expect(read.configuration?.sinks.first?.fingerprint != other)
+    }
+
     @Test("the delivery policy of a sink is read with its defaults, and give_up is that of the settings")
     func policy() throws {
         let loaded = load(

@@ -60,6 +60,39 @@ struct RuleGateTests {
         #expect(rule.gates.escalate.first?.notify.first?.text != nil)
     }
 
+    @Test("'resolved' is a flag or a map")
+    func resolved() throws {
+        let ending = try rule(
+            """
+            - name: r
+              when: {field: state, to: down}
+              resolved: {title: "{{item.name}} is back", text: same, priority: low, notify: team}
+              notify: [desk: {text: Wake up}, team: {title: Down}]
+            """
+        ).ending
+        guard case .own? = ending.title, case .same? = ending.text else { Issue.record("no texts"); return }
+        #expect(ending.priority == .low && ending.sinks == ["team"])
+        #expect(
+            problems("- {name: r, when: {appears: true}, resolved: {notify: desk, titel: x}, notify: team}") == [
+                "9:55: the rule does not tell 'desk' of matches, and so not of their ends; name it in its 'notify'",
+                "9:61: unknown key 'titel' in 'resolved'; did you mean 'title'?",
+            ])
+    }
+
+    @Test("a title that the end would not have is remarked")
+    func resolvedTitle() {
+        func remarks(_ resolved: String, _ title: String) -> Int {
+            problems(
+                "- {name: r, when: {field: a, to: x}, resolved: \(resolved), notify: [desk, team: {title: '\(title)'}]}"
+            ).count
+        }
+        #expect(remarks("true", "{{item.name}} is DOWN") == 1 && remarks("false", "{{item.name}} is DOWN") == 0)
+        for title in ["{{item.a}}", "{{#resolved}}OK{{/resolved}}"] { #expect(remarks("true", title) == 0) }
+        for resolved in ["{title: same}", "{title: OK}", "{notify: desk}"] {
+            #expect(remarks(resolved, "{{item.name}} is DOWN") == 0)
+        }
+    }
+
     @Test("if, unless, at_least, nothing, during and not are read with their keys")
     func wishes() throws {
         let asked = try rule(

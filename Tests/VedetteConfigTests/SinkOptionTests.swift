@@ -64,6 +64,7 @@ struct SinkOptionTests {
         case .template(let template):
             let event = change("\"1\"", "Starting", "Ready")
             return JSON.string(template.render(event.templateContext(rule: "r", field: nil))).text
+        case .number(let template): return "number " + rendered(.template(template))
         case .json(let json): return json.text
         case .list(let values): return "[" + values.map(rendered).joined(separator: ",") + "]"
         case .map(let pairs): return "{" + pairs.map { "\($0.name):\(rendered($0.value))" }.joined(separator: ",") + "}"
@@ -81,6 +82,7 @@ struct SinkOptionTests {
                 #"{z: "{{item.title}}", a: [1.50, "1", true, ~, no, [{b: "{{change.to}}!"}]], n: , t: "{{! nothing }}"}"#,
                 #"{z:"\"1\"",a:[1.50,"1",true,null,"no",[{b:"Ready!"}]],n:null,t:""}"#
             ),
+            ("['{{number item.title}}', '{{ number item.name }}']", #"[number "\"1\"",number "\"1\""]"#),
             ("{a: &x {b: 1}, c: *x, <<: {d: 2}}", "{a:{b:1},c:{b:1},d:2}"),
         ]
         for (text, expected) in good {
@@ -100,6 +102,10 @@ struct SinkOptionTests {
                     "6:15: in 'b' of 'it': unknown name 'x'", "6:24: the tag '!env' has no meaning here",
                     "6:32: the tag '!env' has no meaning here",
                 ]
+            ),
+            (
+                "['{{number nope}}', '{{number item.a}}{{item.a}}']",
+                ["4:11: in 'it': unknown name 'nope'", "4:30: in 'it': 'number item.a' is not a name"]
             ),
             ("{a: {{item.title}}}", ["4:13: 'a' of 'it' holds '{{' without quotes; write \"{{…}}\""]),
             ("{'{{item.key}}': 1}", ["4:10: a name in 'it' is no template; write it out"]),

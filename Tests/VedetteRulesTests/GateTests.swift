@@ -225,6 +225,51 @@ struct GateTests {
         #expect(harness.sent == ["out: 2 events in lab", "out: c"])
     }
 
+    @Test("the data of a digest has each event, over a restart, up to 1,000 of them")
+    func digestParts() {
+        var harness = RuleHarness(Rule.when(.appears) { $0.digest = DigestPlan(release: .every(.seconds(600))) })
+        for number in 0..<30 { harness.item("a\(number)", "open") }
+        harness.restart()
+        harness.item("b", "open")
+        harness.pass(.seconds(600))
+        let parts = harness.last?.summary?.parts ?? []
+        #expect(parts.count == 31 && parts.last?.key == "b" && parts.last?.state == "open")
+        #expect(harness.last?.summary?.lines.count == 20)
+        for number in 0..<1001 { harness.item("c\(number)", nil) }
+        harness.pass(.seconds(600))
+        #expect(harness.last?.summary?.parts.count == 1000 && harness.last?.summary?.count == 1001)
+    }
+
+    @Test("a digest over several sources is titled by what its rule found, not by one of them")
+    func digestTitle() {
+        func title(
+            _ condition: Condition, by: Grouping = .rule, _ fill: (inout RuleHarness) -> Void
+        ) -> String? {
+            var harness = RuleHarness(
+                .when(condition) { $0.digest = DigestPlan(release: .every(.seconds(60)), by: by) })
+            fill(&harness)
+            harness.pass(.seconds(60))
+            return harness.messages.first?.title
+        }
+        func fall(_ harness: inout RuleHarness, _ keys: String..., to state: String = "down") {
+            for key in keys {
+                harness.item(key, state, was: "up", source: "site-\(key)", fields: ["area": "eu-west"])
+            }
+        }
+        let states = Condition.becomes("down", "slow", "lost")
+        #expect(title(states) { fall(&$0, "a", "b", "c") } == "3 down")
+        #expect(title(states, by: .field("area")) { fall(&$0, "a", "b") } == "2 down in eu-west")
+        #expect(
+            title(states) {
+                fall(&$0, "a", "b"); fall(&$0, "b", "c", to: "slow")
+            } == "1 down, 2 slow")
+        let three = title(states) {
+            fall(&$0, "a"); fall(&$0, "b", to: "slow"); fall(&$0, "c", to: "lost")
+        }
+        #expect(three == "3 events of 'r'")
+        #expect(title(.appears) { for name in ["x", "y"] { $0.item("a", "open", source: name) } } == "2 new")
+    }
+
     @Test("once_per sends one message per value")
     func once() {
         var harness = RuleHarness(Rule.when(.appears) { $0.oncePer = "build" })

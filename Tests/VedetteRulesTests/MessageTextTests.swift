@@ -109,6 +109,31 @@ struct MessageTextTests {
         }
     }
 
+    @Test("digest.count and digest.lines are there for one event as for thirty")
+    func digestOfOne() throws {
+        func sent(_ change: (inout Gates) -> Void, _ play: (inout RuleHarness) -> Void) throws -> [String] {
+            var rule = Rule.when(.becomes("down"), gates: change)
+            let text = "{{digest.count}}: {{#digest.lines}}{{.}};{{/digest.lines}}"
+            rule.notify = [.init(sink: "out", title: try MustacheTemplate(text, names: .message))]
+            var harness = RuleHarness(rule)
+            harness.item("a", "down", was: "up")
+            play(&harness)
+            return harness.sent
+        }
+        let first = "out: 1: a: up → down;"
+        let digest = try sent({ $0.digest = DigestPlan(release: .every(.seconds(60))) }) { $0.pass(.seconds(60)) }
+        #expect(digest == [first])
+        let reminded = try sent({ $0.remind = Reminder(every: .seconds(60)) }) { $0.pass(.seconds(60)) }
+        #expect(reminded == [first, "out: 1: a: still down;"])
+        let over = try sent({ $0.resolved = true }) { $0.item("a", "up", was: "down") }
+        #expect(over == [first, "out: 1: a: down → up;"])
+        let limited = try sent({ $0.limit = Limit(count: 1, per: .seconds(60), by: .rule) }) {
+            for key in ["b", "c"] { $0.item(key, "down", was: "up") }
+            $0.pass(.seconds(60))
+        }
+        #expect(limited == [first, "out: 2: b: up → down;c: up → down;"])
+    }
+
     @Test("the lines of a digest show the change of the rule's field")
     func digest() {
         var harness = RuleHarness(

@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteText
 
 @Suite("resolved tells the end of what a rule told, and only of that")
 struct ResolvedTests {
@@ -106,6 +107,84 @@ struct ResolvedTests {
         // Its count waits for the next message, for a week.
         harness.pass(.seconds(8 * 86_400))
         #expect(harness.sent.count == 2 && harness.rows.isEmpty)
+    }
+
+    /// Lets an item go down and come up again, or vanish, and returns the message about the end.
+    private func end(
+        title: String, text: String? = nil, isGone: Bool = false, _ change: (inout Rule.Ending) -> Void = { _ in }
+    ) throws -> Message {
+        func template(_ text: String) throws -> MustacheTemplate { try MustacheTemplate(text, names: .message) }
+        var rule = rule()
+        rule.priority = .high
+        rule.notify = [.init(sink: "out", title: try template(title), text: try text.map(template))]
+        change(&rule.ending)
+        var harness = RuleHarness(rule)
+        harness.item("web", "down", was: "up")
+        #expect(harness.messages.first?.priority == .high)
+        if isGone { harness.gone("web", "down") } else { harness.item("web", "up", was: "down") }
+        #expect(harness.messages.count == 2)
+        return try #require(harness.messages.last)
+    }
+
+    @Test("a title and a text that would say that the match is true give way to the usual ones, and nothing is urgent")
+    func titleOfTheMatch() throws {
+        let end = try end(title: "{{item.name}} is DOWN", text: "Wake up: {{item.name}} went down")
+        #expect(end.title == "web: down → up" && end.text == "lab · for 0 s" && end.priority == .normal)
+        let shown = try self.end(title: "{{item.name}} is DOWN", text: "{{item.name}} is {{item.state}}")
+        #expect(shown.title == "web: down → up" && shown.text == "web is up" && shown.priority == .normal)
+    }
+
+    @Test(
+        "a title that shows what is so now is taken for both",
+        arguments: [
+            ("{{#resolved}}OK{{/resolved}}{{^resolved}}DOWN{{/resolved}}", "OK"), ("now {{change.to}}", "now up"),
+            ("{{item.name}} is {{item.state}}", "web is up"), ("{{event.kind}}", "resolved"),
+        ])
+    func titleOfBoth(title: String, shown: String) throws {
+        let end = try end(title: title)
+        #expect(end.title == shown && end.priority == .high)
+    }
+
+    @Test("an item that is gone has the state of before, which no end shows")
+    func titleOfGone() throws {
+        #expect(try end(title: "{{item.name}} is {{item.state}}", isGone: true).title == "web is gone")
+        #expect(try end(title: "{{#resolved}}OK{{/resolved}}", isGone: true).title == "OK")
+    }
+
+    @Test("the end has the title, text and priority that 'resolved' gives it")
+    func ownEnd() throws {
+        let same = try end(title: "web is DOWN") { $0.title = .same }
+        #expect(same.title == "web is DOWN" && same.priority == .high)
+        let own = try end(title: "web is DOWN", text: "{{item.state}}") {
+            $0.title = (try? MustacheTemplate("{{item.name}} is back", names: .message)).map(Rule.Ending.Text.own)
+            $0.text = .same
+        }
+        #expect(own.title == "web is back" && own.text == "up" && own.priority == .normal)
+        #expect(try end(title: "web is DOWN") { $0.priority = .low }.priority == .low)
+    }
+
+    @Test("only the sinks that 'resolved' names are told the end")
+    func someSinks() {
+        var rule = rule()
+        rule.notify = ["a", "b"].map { .init(sink: $0) }
+        rule.ending.sinks = ["b"]
+        var harness = RuleHarness(rule)
+        harness.item("web", "down", was: "up")
+        harness.item("web", "up", was: "down")
+        #expect(harness.sent.suffix(1) == ["b: web: down → up"] && harness.sent.count == 3)
+        #expect(harness.suppressed == ["web: down → up: 'resolved' names other sinks"] && harness.rows.isEmpty)
+    }
+
+    @Test("the ends of failures of one server are an end for templates, too")
+    func endsOfServer() throws {
+        var rule = rule(.sourceState([.failing]))
+        rule.notify = [.init(sink: "out", title: try MustacheTemplate("{{#resolved}}OK{{/resolved}}", names: .message))]
+        var harness = RuleHarness(rule)
+        for kind in [Event.Kind.failing, .recovered] {
+            for source in ["a", "b", "c"] { harness.source(kind, source, "status 500") }
+            harness.pass(.seconds(60))
+        }
+        #expect(harness.sent == ["out: ", "out: ", "out: OK", "out: OK"])
     }
 
     @Test("a match that was told twice lasted from its first message to its end")

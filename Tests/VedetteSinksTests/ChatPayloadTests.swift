@@ -110,6 +110,16 @@ struct ChatPayloadTests {
         #expect(content.link == "https://x/%C3%A4%3Cb%3E%7C%22'%60%7B%7D%5C?a=1&b=%20#c")
     }
 
+    @Test("a message that is cut names its event's address on the page, escaped for the chat")
+    func page() throws {
+        var message = Message.of(.changed(key: "a"))
+        message.text = String(repeating: "line\n", count: 2000)
+        let content = ChatContent(message, publicURL: "https://v.example.com/a&b")
+        let end = "more lines: https://v.example.com/a&amp;b/events/\(message.event.id.description)"
+        #expect(Slack.text.lines(of: content, 3000).hasSuffix(end))
+        #expect(ChatContent(message).page == nil)
+    }
+
     @Test(
         "the colour follows the state",
         arguments: [
@@ -122,5 +132,22 @@ struct ChatPayloadTests {
     func colors(_ state: String, _ color: ChatColor) {
         #expect(ChatColor(StateMeaning(of: state)) == color)
         #expect(color.hex.utf8.count == 7 && color.hex.hasPrefix("#"))
+    }
+
+    @Test("the colour of several follows the worst of their latest states")
+    func colorsOfSeveral() {
+        func color(_ parts: (key: String?, kind: String, state: String)...) -> ChatColor {
+            var event = Event.changed(key: "a")
+            (event.kind, event.item, event.summary) = (.digest, nil, Event.Summary())
+            event.summary?.parts = parts.map {
+                .init(event: "e", kind: $0.kind, source: "s", key: $0.key, state: $0.state)
+            }
+            return ChatColor(of: event)
+        }
+        #expect(color(("a", "changed", "up"), ("b", "changed", "down")) == .bad)
+        #expect(color(("a", "changed", "down"), ("b", "changed", "up"), ("a", "changed", "up")) == .good)
+        #expect(color(("a", "disappeared", "down"), ("b", "changed", "up")) == .neutral)
+        #expect(color((nil, "failing", "status 500"), ("b", "changed", "up")) == .bad)
+        #expect(color((nil, "resolved", "timeout")) == .good)
     }
 }

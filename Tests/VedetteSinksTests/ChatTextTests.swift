@@ -52,6 +52,26 @@ struct ChatTextTests {
         #expect(Self.plain.line("\u{200F}שלום", 100) == "\u{200F}שלום")
     }
 
+    @Test("a text that is too long says how many lines are missing, and where they are")
+    func missingLines() {
+        let (text, page) = ("one\ntwo\n" + String(repeating: "x", count: 80) + "\nfour", "https://v/events/1")
+        func cut(_ limit: Int, most: Int = .max, _ page: String? = nil) -> String {
+            let cut = Self.plain.lines(text, limit, most: most, page: page)
+            #expect(cut.utf16.count <= limit)
+            return cut
+        }
+        #expect(cut(93) == text && cut(93, page) == text)
+        #expect(cut(24) == "one\n… and 3 more lines" && cut(27) == "one\ntwo\n… and 2 more lines")
+        #expect(cut(31) == "one\ntwo\nxxx…\n… and 1 more line")
+        #expect(cut(47, page) == "one\ntwo\n… and 2 more lines: https://v/events/1")
+        #expect(cut(93, most: 2) == "one\ntwo\n… and 2 more lines")
+        #expect(
+            Self.plain.lines(String(repeating: "x", count: 99), 30, page: page) == "xxxxxxxxxx…\nhttps://v/events/1")
+        #expect(Self.plain.lines(String(repeating: "x", count: 99), 5, page: page) == "xxxx…", "no room for more")
+        let html = ChatText.html(.bytes, newline: "<br>")
+        #expect(html.lines("<\n<\n<<<<<<<<<<", 40, page: nil) == "&lt;<br>&lt;<br>… and 1 more line")
+    }
+
     @Test("100 KB of combining marks are cut like any text")
     func zalgo() {
         let text = "x" + String(repeating: "\u{301}", count: 50_000)

@@ -58,6 +58,7 @@ struct WebhookBodyTests {
         arguments: [
             (#"{"a": {{item.n}}, "b": "{{item.n}}"}"#, #"{"a": 12.5, "b": "12.5"}"#),
             (#"{"a": {{item.none}}, "b": "{{item.none}}", "c":{{item.none}}}"#, #"{"a": null, "b": "", "c":null}"#),
+            (#"[{{item.none}}, {{item.n}}, {{item.none}}]"#, "[null, 12.5, null]"),
             (#"[{{item.t}}, "x\"{{item.t}}"]"#, #"["say \"12\", 5", "x\"say \"12\", 5"]"#),
             (#"{"a": {{item.zero}}{{#item.none}}, "b": 1{{/item.none}}}"#, #"{"a": "007"}"#),
         ])
@@ -76,6 +77,21 @@ struct WebhookBodyTests {
         ])
         let request = try await request(["body": body], .of(.changed(key: "5")))
         #expect(String(decoding: request.body ?? [], as: UTF8.self) == #"{"a":null,"b":"is ","c":"5"}"#)
+    }
+
+    @Test(
+        "in a JSON map a field that is to be a number is one, as rules read it, and null without one",
+        arguments: [
+            ("12.50", "12.50"), ("1e3", "1e3"), ("007", "7"), ("$1,299.00", "1299.00"), ("-5 %", "-5"),
+            ("unknown", "null"), ("3 of 4", "null"), ("", "null"),
+        ])
+    func number(_ text: String, sent: String) async throws {
+        var event = Event.changed(key: "59")
+        event.item?.fields = ["n": .text(text)]
+        let number = OptionValue.number(try MustacheTemplate("{{item.n}}", names: .message))
+        let body = OptionValue.map([("id", try template("{{item.key}}")), ("n", number)])
+        let request = try await request(["body": body], .of(event))
+        #expect(String(decoding: request.body ?? [], as: UTF8.self) == #"{"id":"59","n":\#(sent)}"#)
     }
 
     @Test("a JSON text that no event makes valid is a dead message, which says so")

@@ -23,7 +23,19 @@ struct BodyReader {
     /// - Parameter isRoot: whether this is the whole body; then an unquoted value is a text.
     private func leaf(_ node: YAMLNode, _ what: String, isRoot: Bool) -> OptionValue? {
         if !isRoot, let word = JSONValueReader(findings: findings).word(node) { return .json(word) }
-        return TemplateReader(findings: findings).template(node, what).map { .template($0) }
+        let reader = TemplateReader(findings: findings)
+        if !isRoot, let tag = BodyReader.numberTag(node.text ?? "") {
+            return reader.template(node, what, as: tag).map { .number($0) }
+        }
+        return reader.template(node, what).map { .template($0) }
+    }
+
+    /// Returns the tag of a field that is sent as a number, `{{item.price}}` for `{{number item.price}}`; nil for another text.
+    private static func numberTag(_ text: String) -> String? {
+        let inside = text.dropFirst(2).dropLast(2)
+        let words = inside.split(separator: " ")
+        guard text == "{{\(inside)}}", words.count == 2, words[0] == "number", !inside.contains("{") else { return nil }
+        return "{{\(words[1])}}"
     }
 
     private func map(_ node: YAMLNode, _ what: String, _ level: Int) -> OptionValue? {

@@ -6,6 +6,7 @@ import VedetteCore
 struct SinkReader {
     let kinds: [SinkKindEntry]
     let policy: DeliveryPolicyReader
+    let publicURL: String?
     let secrets: SecretReader
     let findings: Findings
 
@@ -23,7 +24,7 @@ struct SinkReader {
             let watcher = map["watcher"].flatMap { ScalarReader(findings: findings).text($0, "'watcher'") }
             let factory = secrets.reads ? try kind.make(options) : UnreadSink.make
             return SinkDefinition(
-                name: entry.name, kindName: kind.name, make: factory, policy: policy,
+                name: entry.name, kindName: kind.name, make: linking(factory), policy: policy,
                 isInsecure: options.tls("tls").insecure, watcher: watcher, secrets: options.secrets,
                 fingerprint: fingerprint(entry.value))
         } catch {
@@ -32,8 +33,19 @@ struct SinkReader {
         }
     }
 
+    /// Returns a factory of sinks that know the address of the page.
+    private func linking(_ factory: @escaping SinkKindEntry.Factory) -> SinkKindEntry.Factory {
+        guard let publicURL else { return factory }
+        return { name, services in
+            var services = services
+            services.publicURL = publicURL
+            return factory(name, services)
+        }
+    }
+
     private func fingerprint(_ node: YAMLNode) -> UInt64 {
         var digest = StableHash()
+        digest.add(publicURL ?? "")
         add(node, to: &digest, depth: 0)
         return digest.value
     }

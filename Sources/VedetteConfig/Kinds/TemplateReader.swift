@@ -8,8 +8,9 @@ struct TemplateReader {
     let findings: Findings
     var vocabulary = TemplateVocabulary.message
 
-    func template(_ node: YAMLNode, _ what: String) -> (any Template)? {
-        guard let text = ScalarReader(findings: findings).text(node, what) else { return nil }
+    /// - Parameter replacement: what is read in the place of the node's text.
+    func template(_ node: YAMLNode, _ what: String, as replacement: String? = nil) -> (any Template)? {
+        guard let text = replacement ?? ScalarReader(findings: findings).text(node, what) else { return nil }
         do throws(TemplateError) {
             return try MustacheTemplate(text, names: vocabulary)
         } catch {

@@ -30,7 +30,7 @@ struct GatesReader {
         gates.limit = map["limit"].flatMap(limit)
         gates.remind = map["remind"].flatMap(remind)
         gates.escalate = map["escalate"].map(escalate) ?? []
-        gates.resolved = map["resolved"].flatMap { scalars.flag($0, "'resolved'") } ?? false
+        gates.resolved = map["resolved"].flatMap { $0.isMap ? true : scalars.flag($0, "'resolved'") } ?? false
         if gates.digest != nil || gates.quiet?.action == .digest, !gates.escalate.isEmpty || gates.resolved {
             let other = map.has("escalate") ? "escalate" : "resolved"
             findings.error(

@@ -37,6 +37,7 @@ struct RuleReader {
         var rule = Rule(
             name: name, when: when.condition, stop: stop, priority: priority ?? .normal, tags: tags, notify: notices,
             gates: gates, matchesExisting: when.matchesExisting, identity: RuleIdentity.of(map, name))
+        if let node = map["resolved"], node.isMap { rule.ending = ending(node, of: rule, inner) }
         rule.tests = tests.map(\.test)
         return ReadRule(rule: rule, node: node, place: nameNode.place, testPlaces: tests.map(\.place))
     }
@@ -104,6 +105,32 @@ struct RuleReader {
             let text = map["text"].flatMap { reader.template($0, "'text'") }
             return (Rule.NotificationTarget(sink: entry.name, title: title, text: text), entry.key.place)
         }
+    }
+
+    /// Reads the map of `resolved`.
+    private func ending(_ node: YAMLNode, of rule: Rule, _ scope: NameScope) -> Rule.Ending {
+        var ending = Rule.Ending()
+        guard let map = MapReader(node, "'resolved'", keys: ConfigurationKeys.resolved, findings) else { return ending }
+        let told = rule.allTargets.map(\.sink)
+        for node in map["notify"].flatMap({ scalars.oneOrMany($0, "'notify'") }) ?? [] {
+            guard let name = scalars.text(node, "'notify'"), isSink(name, node.place) else { continue }
+            ending.sinks.insert(name)
+            if told.contains(name) { continue }
+            findings.error(
+                node.place,
+                "the rule does not tell '\(name)' of matches, and so not of their ends; name it in its 'notify'")
+        }
+        let reader = TemplateReader(findings: findings, vocabulary: scope.vocabulary)
+        func text(_ name: String) -> Rule.Ending.Text? {
+            guard let node = map[name] else { return nil }
+            if (ending.sinks.isEmpty ? Set(told) : ending.sinks).isSubset(of: textless) {
+                findings.error(map.key(name), "no sink of the end shows a '\(name)'; remove it")
+            }
+            return node.text == "same" ? .same : reader.template(node, "'\(name)'").map(Rule.Ending.Text.own)
+        }
+        (ending.title, ending.text) = (text("title"), text("text"))
+        ending.priority = map["priority"].flatMap { scalars.choice($0, "'priority'") }
+        return ending
     }
 
     private func isSink(_ name: String, _ place: Place) -> Bool {

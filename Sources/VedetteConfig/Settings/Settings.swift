@@ -14,6 +14,8 @@ public struct Settings: Sendable {
     public var postgres: PostgresServer?
     /// The name of this watcher among several on one PostgreSQL; nil for the host's name.
     public var watcher: String?
+    /// The address of the page, as people open it, without a slash at its end; nil where messages name none.
+    public var publicURL: String?
 
     /// Creates the default settings.
     public init() {}

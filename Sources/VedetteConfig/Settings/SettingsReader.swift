@@ -31,11 +31,23 @@ struct SettingsReader {
             map["retain"].map { retain($0, &settings) }
             if let node = map["journal"] { settings.postgres = server(node) ?? settings.postgres }
             settings.watcher = map["watcher"].flatMap { scalars.text($0, "'watcher'") } ?? settings.watcher
+            settings.publicURL = map["public_url"].flatMap(publicURL) ?? settings.publicURL
             heartbeat = map["heartbeat"].flatMap(self.heartbeat) ?? heartbeat
             let listenReader = ListenReader(secrets: secrets, findings: findings)
             listen = map["listen"].flatMap(listenReader.settings) ?? listen
         }
         return (settings, heartbeat, listen)
+    }
+
+    private func publicURL(_ node: YAMLNode) -> String? {
+        guard let text = scalars.text(node, "'public_url'") else { return nil }
+        guard let url = WebURL(text), url.query == nil, !text.contains("#"), !url.authority.contains("@") else {
+            findings.error(
+                node.place,
+                "'public_url' is where people open the page, as https://vedette.example.com, not \(quoted(text))")
+            return nil
+        }
+        return text.hasSuffix("/") ? String(text.dropLast()) : text
     }
 
     private func heartbeat(_ node: YAMLNode) -> HeartbeatSettings? {

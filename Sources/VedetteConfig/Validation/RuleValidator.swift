@@ -30,6 +30,12 @@ struct RuleValidator {
         if let reason = Contradiction.find(in: read.rule.when) {
             findings.error(when.place, "'when' can never match: \(reason)")
         }
+        for (sink, name) in read.rule.textsWithoutEnd {
+            findings.warn(
+                read.node.child("resolved")?.place ?? read.place,
+                "the '\(name)' for '\(sink)' does not show what is so now, so that the end of a match has the usual one; use {{#resolved}} or {{item.state}} in it, or write 'resolved: {\(name): …}' or '{\(name): same}'"
+            )
+        }
         if let depends = read.node.child("depends"), !scope.isEmpty {
             for (name, place) in texts(depends) where scope == [name] {
                 findings.error(

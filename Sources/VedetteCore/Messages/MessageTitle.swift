@@ -69,6 +69,38 @@ public enum MessageTitle {
         return lines.prefix(2).joined(separator: ", ") + (more > 0 ? ", and \(more) more" : "")
     }
 
+    /// Returns the title of a digest over several sources: `12 down, 3 degraded in eu-west`, where two words say what became
+    /// of them; nil for one source.
+    static func ofDigest(_ log: RuleMemory, of rule: Rule) -> String? {
+        guard Set(log.parts.map(\.source)).count > 1 else { return nil }
+        var counts: [(word: String, count: Int)] = []
+        for part in log.parts.latest {
+            let word = word(of: part, rule)
+            if let i = counts.firstIndex(where: { $0.word == word }) {
+                counts[i].count += 1
+            } else {
+                counts.append((word, 1))
+            }
+        }
+        let isComplete = log.parts.count == log.count && counts.allSatisfy { $0.word.count <= 30 }
+        guard isComplete, counts.count <= 2 else { return "\(counted(log.count, "event")) of '\(rule.name)'" }
+        var group = ""
+        if case .field(let name) = rule.gates.digest?.by, log.event?.item?[name]?.description == log.key.name {
+            group = " in \(log.key.name)"
+        }
+        return counts.map { "\($0.count) \($0.word)" }.joined(separator: ", ") + group
+    }
+
+    private static func word(of part: Event.Summary.Part, _ rule: Rule) -> String {
+        switch part.kind {
+        case Event.Kind.appeared.word where rule.field == nil: "new"
+        case Event.Kind.disappeared.word: "gone"
+        case Event.Kind.appeared.word, Event.Kind.changed.word:
+            rule.field ?? "state" == "state" ? part.state ?? part.kind : part.kind
+        default: part.kind
+        }
+    }
+
     /// Returns the title of a message about several sources whose health changed alike; nil for other events.
     private static func ofHealth(_ events: [Event], inPlaceOf event: Event) -> String? {
         guard let change = HealthChange(event), events.allSatisfy({ HealthChange($0) == change }) else { return nil }

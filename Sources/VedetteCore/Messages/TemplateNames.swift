@@ -40,9 +40,11 @@ extension Event {
             case "source.kind": return .text(self.sourceKind)
             case "rule.name": return .text(rule)
             case "suppressed": return suppressed > 0 ? .text(String(suppressed)) : nil
-            case "resolved": return self.kind.isEnd ? .text("true") : nil
-            case "digest.count": return self.summary.map { .text(String($0.count)) }
-            case "digest.lines": return self.summary.map { .list($0.lines) }
+            case "resolved": return self.isEnd ? .text("true") : nil
+            case "digest.count": return .text(String(self.summary?.count ?? 1))
+            case "digest.lines":
+                let lines = self.summary?.lines ?? []
+                return .list(lines.isEmpty ? [MessageTitle.of(self, field: field)] : lines)
             case "link": return self.item?.url.map(Value.text)
             case "change.field": return change.map { .text($0.field) }
             case "change.from": return change?.from

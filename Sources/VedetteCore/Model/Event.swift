@@ -197,10 +197,33 @@ public struct Event: Sendable, Hashable {
 
 extension Event.Kind {
     /// Whether it announces the end of what was announced before: a match is over, a source or the network is back.
-    public var isEnd: Bool { [.resolved, .recovered, .online].contains(self) }
+    var isEnd: Bool { Event.Kind.ends.contains(self) }
+
+    fileprivate static let ends: [Event.Kind] = [.resolved, .recovered, .online]
+}
+
+extension [Event.Summary.Part] {
+    /// The last part of each subject, in the order of the first ones.
+    public var latest: [Event.Summary.Part] {
+        var places: [[String?]: Int] = [:]
+        return reduce(into: []) { latest, part in
+            if let place = places[[part.source, part.key]] {
+                latest[place] = part
+            } else {
+                places[[part.source, part.key]] = latest.count
+                latest.append(part)
+            }
+        }
+    }
 }
 
 extension Event {
+    /// Whether it announces the end of what was announced before, of all its subjects where it has several.
+    public var isEnd: Bool {
+        let parts = kind == .digest ? summary?.parts ?? [] : []
+        return kind.isEnd || !parts.isEmpty && parts.allSatisfy { part in Kind.ends.contains { $0.word == part.kind } }
+    }
+
     /// Returns the change of a field, else that of the state, else the first.
     public func mainChange(of field: String? = nil) -> FieldChange? {
         field.flatMap(change) ?? changes.first { $0.field == "state" } ?? changes.first

@@ -31,6 +31,8 @@ public struct Rule: Sendable {
     public var notify: [NotificationTarget]
     /// The conditions between a match and its message.
     public var gates: Gates
+    /// What the messages about the ends of matches say, where `gates.resolved` sends them.
+    public var ending = Ending()
     /// `stays`: an item that already has the value matches, counted from when it got the value.
     public var matchesExisting: Bool
     /// A digest of name, `when`, `for` and `limit`. The rule's memory is kept over a reload while this is the same.

@@ -7,9 +7,23 @@ enum ChatColor: Sendable, Hashable, CaseIterable {
     case good, bad, warning, neutral
 
     /// Chooses the colour for a source's event by its kind, and for an item's by the words of its state.
+    /// Of several, the worst of their latest states counts.
     init(of event: Event) {
-        let kind = event.summary?.cause ?? event.kind
-        self.init(kind.meaning ?? (kind == .disappeared ? nil : event.item?.state.flatMap(StateMeaning.init(of:))))
+        let parts = event.summary?.parts.latest ?? []
+        guard parts.isEmpty else {
+            let colors = parts.map { part in
+                // The state of a source is the reason why it fails.
+                ChatColor(Event.Kind.allCases.first { $0.word == part.kind }, part.key == nil ? nil : part.state)
+            }
+            self = [.bad, .warning, .neutral].first(where: colors.contains) ?? .good
+            return
+        }
+        self.init(event.summary?.cause ?? event.kind, event.item?.state)
+    }
+
+    private init(_ kind: Event.Kind?, _ state: String?) {
+        let end = kind == .resolved ? StateMeaning.good : nil
+        self.init(kind?.meaning ?? (kind == .disappeared ? nil : state.map(StateMeaning.init(of:)) ?? end))
     }
 
     init(_ meaning: StateMeaning?) {

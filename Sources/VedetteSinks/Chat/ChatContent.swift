@@ -24,6 +24,8 @@ struct ChatContent: Sendable {
     var text: String
     /// http or https, printable ASCII without quotes and brackets of any kind of markup.
     var link: String?
+    /// The address of the event on the page; nil when people cannot open the page.
+    var page: String?
     var color: ChatColor
     /// The changes that the title does not show.
     var facts: [Fact]
@@ -42,8 +44,10 @@ struct ChatContent: Sendable {
     /// Further labels are left out, in mail too.
     static let maximumTags = 8
 
-    init(_ message: Message) {
+    /// - Parameter publicURL: the address of the page, without a slash at its end.
+    init(_ message: Message, publicURL: String? = nil) {
         let event = message.event
+        page = publicURL.map { "\($0)/events/\(WebURL.encoded(event.id.description))" }
         id = message.id
         (text, priority, time) = (message.text.trimmed(), message.priority, event.time)
         let titles = [message.title, MessageTitle.of(event, field: message.field), event.source]

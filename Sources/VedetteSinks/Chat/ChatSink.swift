@@ -22,7 +22,7 @@ final class ChatSink: Sink {
     }
 
     func deliver(_ message: Message) async -> Outcome {
-        let content = ChatContent(message)
+        let content = ChatContent(message, publicURL: services.publicURL)
         do throws(MessageError) {
             if let problem = problem(of: try chat.post(content)) { return problem }
         } catch {

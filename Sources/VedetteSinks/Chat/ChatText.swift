@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import VedetteCore
+
 /// The unit in which a chat counts the length of a text.
 enum TextUnit: Sendable {
     case utf16, bytes
@@ -31,6 +33,49 @@ struct ChatText: Sendable {
 
     /// Returns the text with its line breaks.
     func lines(_ text: String, _ limit: Int) -> String { fitted(text, limit, newline: "\n") }
+
+    /// Returns the text of a message with its line breaks. If it is too long, it ends with the number of lines that are
+    /// missing, and with the address at which they are.
+    func lines(of content: ChatContent, _ limit: Int, most: Int = .max) -> String {
+        lines(content.text, limit, most: most, page: content.page)
+    }
+
+    func lines(_ text: String, _ limit: Int, most: Int = .max, page: String?) -> String {
+        func end(_ missing: Int) -> String {
+            let words = missing > 0 ? ["… and \(counted(missing, "more line"))"] : []
+            let end = (words + (page.map { [$0] } ?? [])).joined(separator: ": ")
+            return end.isEmpty ? "" : lines("\n" + end, .max)
+        }
+        let whole = start(of: text, limit, most: most)
+        guard whole.rest < text.endIndex else { return whole.shown }
+        let room = limit - unit.size(of: end(text.count(where: \.isNewline))) - unit.size(of: "…")
+        guard room > 0 else { return lines(text, limit) }
+        var (shown, rest) = start(of: text, room, most: most)
+        let missing = text[rest...].count(where: \.isNewline)
+        if !text[rest].isNewline { shown += "…" }
+        return shown + end(missing)
+    }
+
+    /// Returns the beginning of a text that fits, and the place behind it.
+    private func start(of text: String, _ limit: Int, most: Int) -> (shown: String, rest: String.Index) {
+        var (shown, used, count, at) = ("", 0, 1, text.startIndex)
+        while at < text.endIndex {
+            let piece = self.shown(text[at], "\n")
+            used += unit.size(of: piece)
+            if text[at].isNewline { count += 1 }
+            guard used <= limit, count <= most else {
+                // A line that is missing as a whole leaves no empty one.
+                if at > text.startIndex, text[text.index(before: at)].isNewline {
+                    at = text.index(before: at)
+                    shown.removeLast(self.shown("\n", "\n").count)
+                }
+                break
+            }
+            shown += piece
+            at = text.index(after: at)
+        }
+        return (shown, at)
+    }
 
     private func fitted(_ text: String, _ limit: Int, newline: Unicode.Scalar) -> String {
         var out = ""

@@ -122,7 +122,7 @@ final class CommandSink: Sink {
             ("TO", change?.to?.description),
             ("TAGS", message.tags.isEmpty ? nil : message.tags.joined(separator: ",")),
             ("SUPPRESSED", message.suppressed == 0 ? nil : String(message.suppressed)),
-            ("RESOLVED", event.kind.isEnd ? "true" : nil),
+            ("RESOLVED", event.isEnd ? "true" : nil),
             ("COUNT", event.summary.map { String($0.count) }),
             ("LINES", event.summary.flatMap { $0.lines.isEmpty ? nil : $0.lines.joined(separator: "\n") }),
         ]

@@ -49,7 +49,8 @@ struct MailSink: Sink {
 
     func mail(for message: Message) -> Mail {
         let content = MailMessage(
-            message, from: settings.from, to: settings.to, cc: settings.cc, now: services.clock.now().wall)
+            message, from: settings.from, to: settings.to, cc: settings.cc, publicURL: services.publicURL,
+            now: services.clock.now().wall)
         return Mail(
             server: settings.server, upgrade: settings.upgrade, tls: settings.tls, login: settings.login,
             hello: settings.hello, sender: settings.from.address, recipients: settings.recipients,

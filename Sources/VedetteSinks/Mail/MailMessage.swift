@@ -20,8 +20,11 @@ struct MailMessage {
     /// The time of this attempt, so that a late mail is not sorted among older ones.
     let now: Timestamp
 
-    init(_ message: Message, from: MailAddress, to: [MailAddress], cc: [MailAddress], now: Timestamp) {
-        (self.message, content) = (message, ChatContent(message))
+    init(
+        _ message: Message, from: MailAddress, to: [MailAddress], cc: [MailAddress], publicURL: String? = nil,
+        now: Timestamp
+    ) {
+        (self.message, content) = (message, ChatContent(message, publicURL: publicURL))
         (self.from, self.to, self.cc, self.now) = (from, to, cc, now)
     }
 
@@ -109,7 +112,7 @@ struct MailMessage {
         let summary = message.event.summary
         let named = zip(summary?.lines ?? [], summary?.links ?? []).map { ($0, ChatContent.link($1)) }
         let links = Dictionary(named) { first, _ in first }
-        return Self.plain.lines(content.text, Self.maximumText).split(separator: "\n", omittingEmptySubsequences: false)
+        return Self.plain.lines(of: content, Self.maximumText).split(separator: "\n", omittingEmptySubsequences: false)
             .map { (String($0), links[String($0)] ?? nil) }
     }
 

@@ -20,8 +20,8 @@ enum JSONText {
         private(set) var bytes: [UInt8] = []
         private var isInString = false
         private var isEscaped = false
-        /// The last byte that is no white space was the colon of a member.
-        private var wantsValue = false
+        /// The last byte that is no white space.
+        private var last = UInt8(ascii: " ")
         /// The value outside quotes that is being read.
         private var value: [UInt8]?
 
@@ -39,7 +39,7 @@ enum JSONText {
             value = nil
             let isNumber = if case .number = try? JSON(parsing: text) { true } else { false }
             bytes += isNumber ? text : [UInt8(ascii: "\"")] + text + [UInt8(ascii: "\"")]
-            wantsValue = false
+            last = UInt8(ascii: "\"")
         }
 
         private mutating func takeText(_ byte: UInt8) {
@@ -47,12 +47,20 @@ enum JSONText {
                 isInString = isEscaped || byte != UInt8(ascii: "\"")
                 isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
             } else {
-                let isEnd = byte == UInt8(ascii: ",") || byte == UInt8(ascii: "}")
-                if wantsValue, isEnd { bytes += Array("null".utf8) }
-                if !" \t\r\n".utf8.contains(byte) { wantsValue = byte == UInt8(ascii: ":") }
+                if lacksValue(before: byte) { bytes += Array("null".utf8) }
                 isInString = byte == UInt8(ascii: "\"")
             }
+            if !" \t\r\n".utf8.contains(byte) { last = byte }
             bytes.append(byte)
+        }
+
+        private func lacksValue(before byte: UInt8) -> Bool {
+            switch byte {
+            case UInt8(ascii: ","): ":,[".utf8.contains(last)
+            case UInt8(ascii: "}"): last == UInt8(ascii: ":")
+            case UInt8(ascii: "]"): last == UInt8(ascii: ",")
+            default: false
+            }
         }
     }
 }

@@ -106,6 +106,8 @@ indirect enum BodyTemplate: Sendable {
     case text(any Template)
     /// A template that is one tag: `null` for an event without that value.
     case value(any Template, name: String)
+    /// The number in the text of a template, as rules read it; `null` for a text without one.
+    case number(any Template)
     case list([BodyTemplate])
     case map([(name: String, value: BodyTemplate)])
 
@@ -116,6 +118,7 @@ indirect enum BodyTemplate: Sendable {
             let mark = "\u{1}"
             let isOneTag = template.names.count == 1 && template.render(TemplateContext { _ in .text(mark) }) == mark
             self = isOneTag ? .value(template, name: template.names.first ?? "") : .text(template)
+        case .number(let template): self = .number(template)
         case .text(let text): self = .constant(.string(text))
         case .flag(let flag): self = .constant(.bool(flag))
         case .integer(let number): self = .constant(.number(number))
@@ -137,9 +140,18 @@ indirect enum BodyTemplate: Sendable {
         case .constant(let json): json
         case .text(let template): .string(template.render(context))
         case .value(let template, let name): context[name] == nil ? .null : .string(template.render(context))
+        case .number(let template): JSON(number: WrittenNumber(template.render(context)))
         case .list(let parts): .array(parts.map { $0.render(context) })
         case .map(let parts): .object(parts.map { JSON.Member(name: $0.name, value: $0.value.render(context)) })
         }
+    }
+}
+
+extension JSON {
+    /// Keeps the digits as they are written; `007` is none in JSON.
+    fileprivate init(number: WrittenNumber?) {
+        let plain = number?.plain ?? ""
+        self = (try? JSON(parsing: plain.utf8)) ?? Double(plain).map(JSON.number(rounded:)) ?? .null
     }
 }
 

@@ -35,7 +35,10 @@ struct Told {
         // An event that the engine made names no match that a model could know.
         func known(_ id: String?) -> String? { id.flatMap { keys[$0] == nil ? nil : $0 } }
         let isReminder = kind == .reminder
-        var parts = listed.compactMap { part in
+        // A log lists what happened: of a match without an event of its own nobody knows whether it is the present one. Its
+        // title names no line.
+        let isLog = event.kind == .digest && summary?.title?.hasPrefix(summary?.lines.first ?? "") != true
+        var parts = listed.filter { !isLog || known($0.event) != nil }.compactMap { part in
             part.key.map { key in
                 Part(key: key, id: isReminder ? nil : known(part.event), isEnd: part.kind == Event.Kind.resolved.word)
             }

@@ -49,7 +49,7 @@ struct Discord: Chat {
         let embed = JSON.members([
             "title": .string(Discord.text.line(content.title, 256)),
             "url": content.link.map(JSON.string),
-            "description": content.text.isEmpty ? nil : .string(Discord.text.lines(content.text, 3000)),
+            "description": content.text.isEmpty ? nil : .string(Discord.text.lines(of: content, 3000)),
             "color": .number(content.color.rgb),
             "fields": content.facts.isEmpty ? nil : .array(content.facts.map(field)),
             "footer": .members(["text": .string(Discord.plain.line(content.footer, 200))]),

@@ -74,7 +74,7 @@ struct GoogleChat: Chat {
         let dot = "<font color=\"\(content.color.hex)\">●</font> "
         let text = content.text.isEmpty ? content.title : content.text
         let paragraph = JSON.members([
-            "textParagraph": .members(["text": .string(dot + GoogleChat.html.lines(text, 7000))])
+            "textParagraph": .members(["text": .string(dot + GoogleChat.html.lines(text, 7000, page: content.page))])
         ])
         let facts = content.facts.map { fact in
             JSON.members([

@@ -31,7 +31,8 @@ struct Gotify: Chat {
             "client::notification": content.link.map { .members(["click": .members(["url": .string($0)])]) },
         ])
         let json = JSON.members([
-            "title": .string(Gotify.text.line(content.title, 600)), "message": .string(Gotify.text.lines(text, 8000)),
+            "title": .string(Gotify.text.line(content.title, 600)),
+            "message": .string(Gotify.text.lines(text, 8000, page: content.page)),
             "priority": .number(Gotify.priority(content.priority)), "extras": extras,
         ])
         return ChatPost(url: base + "/message", headers: [Header("X-Gotify-Key", token)], json: json)

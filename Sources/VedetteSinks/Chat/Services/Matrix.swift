@@ -89,7 +89,7 @@ struct Matrix: Chat {
 
     private func plain(_ content: ChatContent) -> String {
         var lines = [Matrix.plain.line(content.title, 600)]
-        if !content.text.isEmpty { lines.append(Matrix.plain.lines(content.text, Matrix.longestText)) }
+        if !content.text.isEmpty { lines.append(Matrix.plain.lines(of: content, Matrix.longestText)) }
         lines += content.facts.map { "\(Matrix.plain.line($0.name, 100)): \(Matrix.plain.line($0.value, 300))" }
         lines += [content.link, Matrix.plain.line(content.footer, 300)].compactMap { $0 }
         return lines.joined(separator: "\n")
@@ -100,7 +100,7 @@ struct Matrix: Chat {
         let title = "<strong>\(Matrix.html.line(content.title, 1200))</strong>"
         let linked = content.link.map { "<a href=\"\(Matrix.html.line($0, 10_000))\">\(title)</a>" } ?? title
         var lines = ["<font data-mx-color=\"\(content.color.hex)\" color=\"\(content.color.hex)\">●</font> \(linked)"]
-        if !content.text.isEmpty { lines.append(Matrix.html.lines(content.text, 8000)) }
+        if !content.text.isEmpty { lines.append(Matrix.html.lines(of: content, 8000)) }
         lines += content.facts.map { "<em>\(Matrix.html.line($0.name, 150))</em>: \(Matrix.html.line($0.value, 500))" }
         lines.append("<font color=\"#57606a\">\(Matrix.html.line(content.footer, 600))</font>")
         return lines.joined(separator: "<br>")

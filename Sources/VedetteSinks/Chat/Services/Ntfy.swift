@@ -62,7 +62,7 @@ struct Ntfy: Chat {
         let json = JSON.members([
             "topic": .string(topic.value),
             "title": .string(Ntfy.text.line(content.title, 1000)),
-            "message": .string(Ntfy.text.lines(text, 4000)),
+            "message": .string(Ntfy.text.lines(text, 4000, page: content.page)),
             "priority": .number(Ntfy.priority(content.priority)),
             "tags": tags.isEmpty ? nil : .array(tags.map(JSON.string)),
             "click": content.link.map(JSON.string),

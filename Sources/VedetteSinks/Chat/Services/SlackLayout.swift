@@ -21,7 +21,7 @@ struct SlackLayout: Sendable {
             "color": .string(content.color.hex),
             "title": .string(title.line(content.title, 300)),
             "title_link": content.link.map(JSON.string),
-            "text": content.text.isEmpty ? nil : .string(text.lines(content.text, longestText)),
+            "text": content.text.isEmpty ? nil : .string(text.lines(of: content, longestText)),
             "fields": content.facts.isEmpty ? nil : .array(content.facts.map(field)),
             "footer": .string(title.line(content.footer, 200)),
             "ts": .number(content.time.milliseconds / 1000),

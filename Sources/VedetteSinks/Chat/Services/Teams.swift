@@ -70,9 +70,9 @@ struct Teams: Chat {
 
     /// A run has no line breaks, so each line is a block.
     private func lines(_ content: ChatContent) -> [JSON] {
-        let lines = Teams.text.lines(content.text, 5000).split(separator: "\n", maxSplits: Teams.maximumLines)
-        let shown = lines.prefix(Teams.maximumLines).map(String.init) + (lines.count > Teams.maximumLines ? ["…"] : [])
-        return shown.map { block([run($0, [:])]) }
+        Teams.text.lines(of: content, 5000, most: Teams.maximumLines).split(separator: "\n").map {
+            block([run(String($0), [:])])
+        }
     }
 
     private func fact(_ fact: ChatContent.Fact) -> JSON {

@@ -58,7 +58,7 @@ struct Telegram: Chat {
         if let detail = Telegram.problem(inToken: token.value) { throw MessageError(sink: "token \(detail)") }
         let title = Telegram.text.line(content.title, 400)
         let facts = content.facts.map { "\(Telegram.text.line($0.name, 60)): \(Telegram.text.line($0.value, 150))" }
-        let body = content.text.isEmpty ? [] : [Telegram.text.lines(content.text, 1700)]
+        let body = content.text.isEmpty ? [] : [Telegram.text.lines(of: content, 1700)]
         let text = ([Telegram.mark(content.color) + title] + body + facts + [Telegram.text.line(content.footer, 200)])
             .joined(separator: "\n")
         let mark = Telegram.mark(content.color).utf16.count

@@ -20,6 +20,8 @@ public indirect enum OptionValue: Sendable {
     case pattern(any Pattern)
     /// `template` and `body`.
     case template(any Template)
+    /// `body`: a value that is to be a number.
+    case number(any Template)
     /// `headers`.
     case headers([Header])
     /// `tls`.
@@ -37,7 +39,7 @@ extension OptionValue {
         case .map(let pairs): pairs.flatMap(\.value.secrets)
         case .headers(let headers):
             headers.compactMap { if case .secret(let secret) = $0.content { secret } else { nil } }
-        case .text, .flag, .integer, .duration, .pattern, .template, .tls, .json: []
+        case .text, .flag, .integer, .duration, .pattern, .template, .number, .tls, .json: []
         }
     }
 }

@@ -12,6 +12,8 @@ public struct SinkServices: Sendable {
     public var silencer: (any Silencer)?
     /// Sends mail; nil where it is not needed, as in tests of other sinks.
     public var mail: (any MailCarrier)?
+    /// The address of the page, as people open it, without a slash at its end; nil where they cannot.
+    public var publicURL: String?
 
     /// Creates the services.
     public init(

@@ -13,7 +13,7 @@ extension Event {
         message.summary = Summary(events: entries.prefix(MessageLimits.lines).map(\.event), count: count, lines: lines)
         message.summary?.links = entries.prefix(MessageLimits.named).map(\.link)
         message.summary?.title = MessageTitle.of(events, inPlaceOf: self, lines: lines, count: count)
-        message.summary?.parts = events.prefix(MessageLimits.parts).map(\.part)
+        message.summary?.parts = Array(events.lazy.flatMap(\.parts).prefix(MessageLimits.parts))
         return message
     }
 
@@ -43,9 +43,13 @@ extension Event {
         return "\(title), now \(state)"
     }
 
-    private var part: Summary.Part {
-        Summary.Part(
-            event: id.description, kind: kind.word, source: source, key: item?.key, title: item?.title,
-            state: item?.state ?? error?.detail)
+    /// The part of a message about several that this event is, or the parts of the digest that it is.
+    var parts: [Summary.Part] {
+        if kind == .digest, let parts = summary?.parts, !parts.isEmpty { return parts }
+        return [
+            Summary.Part(
+                event: id.description, kind: kind.word, source: source, key: item?.key, title: item?.title,
+                state: item?.state ?? error?.detail)
+        ]
     }
 }

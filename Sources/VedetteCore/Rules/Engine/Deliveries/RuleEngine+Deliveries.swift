@@ -7,11 +7,7 @@ extension RuleEngine {
     mutating func deliver(
         _ rule: Rule, _ event: Event, to target: Rule.NotificationTarget, withheld: Int = 0, at moment: StepContext
     ) {
-        var delivery = delivery(rule, event, to: target, withheld: withheld, at: moment)
-        if target.text == nil, let stillFailing = world.othersThatFail(rule, event) {
-            delivery.message.text += (delivery.message.text.isEmpty ? "" : " · ") + stillFailing
-        }
-        step.deliveries.append(delivery)
+        step.deliveries.append(delivery(rule, event, to: target, withheld: withheld, at: moment))
     }
 
     /// Makes a suppressed delivery for one sink.
@@ -32,7 +28,8 @@ extension RuleEngine {
     ) -> Delivery {
         let shown = referenced(event, rule)
         var delivery = rule.delivery(
-            of: shown, to: target, withheld: withheld, at: moment.now.wall, moment.identifier())
+            of: shown, to: target, withheld: withheld, stillFailing: world.othersThatFail(rule, event),
+            at: moment.now.wall, moment.identifier())
         // The event itself has the values of the poll.
         delivery.message.event = event
         return delivery

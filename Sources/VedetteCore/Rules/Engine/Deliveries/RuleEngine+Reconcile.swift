@@ -207,6 +207,7 @@ struct Release {
                 continue
             }
             for i in rows.indices {
+                let group = group
                 rows[i].waits.removeAll { $0.sink == sink && $0.isIn(group) && $0.content == .count }
             }
         }

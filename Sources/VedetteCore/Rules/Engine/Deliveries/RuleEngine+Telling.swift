@@ -144,7 +144,7 @@ extension RuleEngine {
 
 extension Rule {
     /// The targets of the rule and of its escalations, one for each sink.
-    var allTargets: [NotificationTarget] {
+    public var allTargets: [NotificationTarget] {
         var seen = Set<String>()
         return (notify + gates.escalate.flatMap(\.notify)).filter { seen.insert($0.sink).inserted }
     }

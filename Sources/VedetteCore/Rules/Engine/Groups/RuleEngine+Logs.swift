@@ -31,6 +31,7 @@ extension RuleEngine {
             log.links.append(event.item?.url ?? "")
             log.events.append(event.id.description)
         }
+        if log.parts.count < MessageLimits.parts { log.parts += event.parts }
         log.count += 1
         log.replaced += replaced
         log.event = event
@@ -54,7 +55,7 @@ extension RuleEngine {
         guard var event = log.event else { return }
         var key = rule.key(of: Subject(event))
         if log.count > 1 {
-            event = event.digest(of: log, id: moment.identifier(), at: now.wall)
+            event = event.digest(of: log, rule, id: moment.identifier(), at: now.wall)
             key = RuleMemory.Key(rule: rule.name, slot: .match, name: event.id.description)
             moveListed(of: rule, from: log.key.listingGroup, to: event.id.description)
         }
@@ -94,11 +95,13 @@ extension RuleMemory.Key {
 
 extension Event {
     /// Returns the event of a log. It is in the lane of this event's source, the latest one that was listed.
-    fileprivate func digest(of log: RuleMemory, id: Identifier, at now: Timestamp) -> Event {
+    fileprivate func digest(of log: RuleMemory, _ rule: Rule, id: Identifier, at now: Timestamp) -> Event {
         var digest = Event(
             id: id, kind: .digest, time: now, source: source, sourceKind: sourceKind, poll: poll)
         digest.summary = Summary(events: log.events, count: log.count, lines: log.lines)
         digest.summary?.links = log.links
+        digest.summary?.parts = log.parts
+        digest.summary?.title = MessageTitle.ofDigest(log, of: rule)
         return digest
     }
 }

@@ -128,6 +128,7 @@ extension RuleEngine {
         guard var told = row.told else { return }
         told.due = nil
         row.group = ""
+        if rule.gates.resolved { told.sinks = told.sinks.filter(rule.tellsEnd) }
         guard rule.gates.resolved, !told.sinks.isEmpty else {
             // A recovery that is a match of its own goes to the sinks that were told the failure.
             let isMatch = ending.map(rule.when.matches) ?? false
@@ -152,7 +153,10 @@ extension RuleEngine {
             row.waits.append(wait)
         }
         for target in rule.notify where !told.sinks.contains(target.sink) {
-            suppress(rule, end, "this sink was not told what has ended", for: target.sink, at: moment)
+            let reason =
+                rule.tellsEnd(to: target.sink)
+                ? "this sink was not told what has ended" : "'resolved' names other sinks"
+            suppress(rule, end, reason, for: target.sink, at: moment)
         }
     }
 }

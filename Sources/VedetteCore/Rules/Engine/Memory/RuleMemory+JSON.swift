@@ -16,6 +16,7 @@ extension RuleMemory {
             "lines": JSON.texts(lines),
             "links": links.allSatisfy(\.isEmpty) ? nil : JSON.texts(links),
             "events": JSON.texts(events),
+            "parts": parts.isEmpty ? nil : .array(parts.map(\.json)),
             "group": group.isEmpty ? nil : .string(group),
             "standing": JSON.flag(isStanding),
             "held": held?.json,
@@ -39,6 +40,7 @@ extension RuleMemory {
         for member in json["uncounted"]?.members ?? [] { uncounted[member.name] = member.value.int64.map(Int.init) }
         (lines, links) = (json["lines"]?.texts ?? [], json["links"]?.texts ?? [])
         events = json["events"]?.texts ?? []
+        parts = json["parts"]?.array?.compactMap(Event.Summary.Part.init(json:)) ?? []
         group = json["group"]?.string ?? ""
         isStanding = json["standing"] == .bool(true)
         held = json["held"].flatMap(Held.init(json:))

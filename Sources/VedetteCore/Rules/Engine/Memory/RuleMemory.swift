@@ -82,6 +82,8 @@ public struct RuleMemory: Sendable, Hashable {
     public var links: [String] = []
     /// `log`: the ids of the first events; `server`, `once`: the id of the event that was told.
     public var events: [String] = []
+    /// `log`: the first events, for the data of its message.
+    public var parts: [Event.Summary.Part] = []
     /// `match`: the log or message that has the match beside others; empty for none.
     public var group = ""
     /// `match`: whether a condition with a value of its own is true, told or not: `stays`, `older`, `how_many`.
