@@ -54,8 +54,8 @@ enum Migrations {
 
         -- event_body holds an event that was never journalled, and own_event_id its id; else both are null and event tells
         -- which. chain has the remaining fallback sinks of a message that was passed on, one a line, and is null for any other;
-        -- field is the field that the rule of the message is about; bytes is what the delivery counts against the bound of its
-        -- sink's queue.
+        -- field is the field that the rule of the message is about, and subject the item or source, or empty for several; bytes is
+        -- what the delivery counts against the bound of its sink's queue.
         create table delivery (
           id integer primary key autoincrement,
           message text not null unique,
@@ -78,9 +78,11 @@ enum Migrations {
           suppressed integer not null,
           chain text,
           bytes integer not null,
-          field text
+          field text,
+          subject text not null
         ) strict;
-        create index delivery_lane on delivery (source, sink, id) where ended_at is null;
+        create index delivery_lane on delivery (source, sink, priority, id) where ended_at is null;
+        create index delivery_subject on delivery (sink, rule, subject, id) where ended_at is null;
         create index delivery_queue on delivery (sink, id, created, bytes) where ended_at is null;
         create index delivery_dead on delivery (sink, id) where state = 'dead';
         -- For the last and the number of the messages that each sink sent.

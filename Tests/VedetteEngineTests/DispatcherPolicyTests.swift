@@ -8,13 +8,15 @@ import VedetteTestSupport
 @testable import VedetteEngine
 
 private func pending(
-    _ title: String, source: String = "s", sink: String = "k", in world: World
+    _ title: String, source: String = "s", sink: String = "k", priority: Priority = .normal, in world: World
 ) async -> Delivery {
     let now = world.clock.now().wall
     let event = Event(
-        id: Identifier(title), kind: .appeared, time: now, source: source, sourceKind: "lines", poll: "p")
+        id: Identifier(title), kind: .appeared, time: now, source: source, sourceKind: "lines", poll: "p",
+        item: Item(key: title))
     let message = Message(
-        id: "msg_\(title)_\(sink)", rule: "r", sink: sink, event: event, title: title, text: "")
+        id: "msg_\(title)_\(sink)", rule: "r", sink: sink, event: event, title: title, text: "",
+        priority: priority)
     return await world.journal.enqueue(Delivery(message: message, created: now, due: now))
 }
 
@@ -340,6 +342,27 @@ struct DispatcherPolicyTests {
             #expect(events.first?.error?.detail == "the receiver answered 401")
             #expect(other.taken.map(\.title) == ["The sink k refuses messages"])
         }
+    }
+
+    @Test("behind thirty messages to a chat with a rate, one of a higher priority goes next")
+    func priority() async throws {
+        let clock = ManualClock()
+        let chat = Receiver(clock)
+        let world = World(
+            clock: clock, sinks: ["chat": chat], policy: ["chat": policy { $0.interval = .seconds(3) }])
+        var queued: [Delivery] = []
+        for i in 1...30 { queued.append(await pending("\(i)", source: "s\(i % 2)", sink: "chat", in: world)) }
+        await world.dispatcher.enqueue(queued)
+        try await world.advance(.seconds(3)) { chat.taken.count == 2 }
+        await world.dispatcher.enqueue([
+            await pending("recovered", source: "s1", sink: "chat", priority: .low, in: world),
+            await pending("critical", source: "s1", sink: "chat", priority: .high, in: world),
+        ])
+        // One may have started meanwhile.
+        let most = chat.taken.count + 1
+        try await world.advance(.seconds(120)) { chat.taken.count == 32 }
+        let titles = chat.taken.map(\.title)
+        #expect(titles.prefix(most + 1).contains("critical") && titles.last == "recovered")
     }
 
     @Test("a sink is down for a day: others never wait, afterwards all arrives in order, and the day cost few attempts")

@@ -8,7 +8,7 @@ import VedetteCore
 @Suite("Deliveries (I5)")
 struct DeliveryTests {
     let scratch = Scratch()
-    let lane = DeliveryLane(source: "lab", sink: "team")
+    let lane = DeliveryLane(source: "lab", sink: "team", priority: .high)
 
     private func attempt(
         _ delivery: Int64, _ state: DeliveryState, number: Int = 1, at milliseconds: Int64 = 10, reason: String? = nil
@@ -30,7 +30,8 @@ struct DeliveryTests {
                 + [poll("blog", events: [blog], deliveries: [delivery(100, of: blog)])])
         #expect(
             try await journal.pendingLanes() == [
-                DeliveryLane(source: "blog", sink: "team"), DeliveryLane(source: "lab", sink: "hook"), lane,
+                DeliveryLane(source: "blog", sink: "team", priority: .high),
+                DeliveryLane(source: "lab", sink: "hook", priority: .high), lane,
             ])
         #expect(try await journal.pending(in: lane, after: 0, limit: 3).map(\.id) == [1, 2, 3])
         #expect(try await journal.pending(in: lane, after: 3, limit: 3).map(\.id) == [4, 5])
@@ -209,7 +210,8 @@ struct DeliveryTests {
         #expect(try await journal.record([dead]).isEmpty)
         try await store.restart()
         let again = store.journal
-        let pending = try await again.pending(in: DeliveryLane(source: "lab", sink: "mail"), after: 0, limit: 9)
+        let pending = try await again.pending(
+            in: DeliveryLane(source: "lab", sink: "mail", priority: .high), after: 0, limit: 9)
         #expect(pending.map(\.chain) == [["desktop"]] && pending.first?.message.event == first.message.event)
         #expect(try await again.pending(in: lane, after: 0, limit: 9).map(\.chain) == [nil])
         try await again.close()
@@ -248,7 +250,7 @@ struct DeliveryTests {
 
 @Suite("The bounds of queues")
 struct EvictionTests {
-    private let lane = DeliveryLane(source: "lab", sink: "team")
+    private let lane = DeliveryLane(source: "lab", sink: "team", priority: .high)
 
     private func evicted(
         _ store: Store, _ bound: QueueBound, oldest: [String: Timestamp] = [:]

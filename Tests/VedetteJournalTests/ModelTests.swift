@@ -118,7 +118,8 @@ private struct Walk {
     }
 
     private mutating func event(of source: String) -> Event {
-        let kind: Event.Kind = chance(80) ? pick([.appeared, .changed, .disappeared]) : pick([.failing, .recovered])
+        let kind: Event.Kind =
+            chance(80) ? pick([.appeared, .changed, .disappeared]) : pick([.failing, .recovered, .digest])
         return VedetteJournalTests.event(
             id(), source: source, key: "\(Int.random(in: 0..<8, using: &random))", at: now, kind: kind)
     }
@@ -127,6 +128,7 @@ private struct Walk {
         var delivery = VedetteJournalTests.delivery(
             id(), of: event, sink: pick(Self.sinks), rule: pick(["r", "s"]), due: now)
         delivery.created = stamp(now)
+        delivery.message.priority = pick(Priority.allCases)
         delivery.message.tags = chance(20) ? ["x", "y"] : []
         delivery.message.suppressed = chance(10) ? 3 : 0
         if chance(15) { (delivery.state, delivery.reason) = (.suppressed, "said before") }

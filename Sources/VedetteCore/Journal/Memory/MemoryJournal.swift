@@ -59,11 +59,25 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
     }
 
     public func pendingLanes() -> [DeliveryLane] {
-        read { Set($0.pending.map(\.lane)).sorted { ($0.source, $0.sink) < ($1.source, $1.sink) } }
+        read {
+            Set($0.pending.map(\.lane)).sorted {
+                ($0.source, $0.sink, $0.priority.rawValue) < ($1.source, $1.sink, $1.priority.rawValue)
+            }
+        }
     }
 
     public func pending(in lane: DeliveryLane, after: Int64, limit: Int) -> [Delivery] {
-        read { Array($0.pending.lazy.filter { $0.lane == lane && $0.id > after }.prefix(limit)) }
+        read { state in
+            state.pending.lazy.filter { $0.lane == lane && $0.id > after }.prefix(limit).map { delivery in
+                var delivery = delivery
+                delivery.behind =
+                    state.pending.last {
+                        $0.id < delivery.id && lane.siblings.contains($0.lane)
+                            && $0.message.sharesSubject(with: delivery.message)
+                    }?.id ?? 0
+                return delivery
+            }
+        }
     }
 
     @discardableResult
