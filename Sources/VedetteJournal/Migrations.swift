@@ -137,8 +137,8 @@ enum Migrations {
           drops integer not null
         ) strict;
 
-        -- Sinks that take no messages until a person acts. kind is paused or disabled; fingerprint is a digest of the options
-        -- that the sink had.
+        -- Sinks that take no messages until a person acts, or that fail and have fallbacks. kind is paused, disabled or
+        -- failing; fingerprint is a digest of the options that the sink had.
         create table stopped_sink (
           sink text primary key,
           kind text not null,

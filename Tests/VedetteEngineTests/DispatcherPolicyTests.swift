@@ -66,8 +66,9 @@ struct DispatcherPolicyTests {
         world.sink.answer(.rejected(reason: "400"))
         await world.dispatcher.enqueue([await pending("1", in: world)])
         try await until { await world.journal.state(2) == .sent }
-        #expect(await world.journal.state(1) == .dead)
-        #expect(await world.journal.reason(1) == "400; passed on to 'mail'")
+        #expect(await world.journal.state(1) == .suppressed)
+        #expect(await world.journal.reason(1) == "told by 'mail': 400")
+        #expect(await world.dispatcher.unsent == 0)
         let ids = await world.journal.deliveries.values.map(\.delivery.message.id)
         #expect(Set(ids).count == 2 && mail.taken.map(\.title) == ["1"])
     }
@@ -105,9 +106,10 @@ struct DispatcherPolicyTests {
         try await world.advance(.seconds(150)) { mail.taken.count == 30 }
         #expect(Set(mail.taken.map(\.title)).count == 30)
         #expect(mail.taken.allSatisfy { $0.at >= start.advanced(by: .seconds(119)) })
-        try await until { await world.journal.state(30) == .dead }
-        #expect(await world.journal.reason(30)?.hasSuffix("; passed on to 'mail'") == true)
-        #expect(await world.journal.deliveries.values.count { $0.state == .dead } == 30)
+        try await until { await world.journal.state(30) == .suppressed }
+        #expect(await world.journal.reason(30)?.hasPrefix("told by 'mail': ") == true)
+        #expect(await world.journal.deliveries.values.count { $0.state == .suppressed } == 30)
+        #expect(!world.log.all.contains { $0.contains("gave up") })
     }
 
     @Test(
@@ -155,7 +157,7 @@ struct DispatcherPolicyTests {
         }
         #expect(primary.attempts == 1 && mail.taken.count == (hasFallback ? 3 : 0))
         let states = await Set(world.journal.deliveries.values.filter { $0.delivery.message.sink == "p" }.map(\.state))
-        #expect(hasFallback ? states == [.dead] : !states.contains(.dead))
+        #expect(hasFallback ? states == [.suppressed] : states.allSatisfy(\.isPending))
     }
 
     @Test("a sink whose fallbacks are not configured keeps its messages")
@@ -187,7 +189,7 @@ struct DispatcherPolicyTests {
     }
 
     @Test(
-        "beyond a queue's bound the oldest are dead with the reason and passed on; one whose attempt succeeds is sent")
+        "beyond a queue's bound the oldest are passed on with the reason; one whose attempt succeeds is sent")
     func eviction() async throws {
         let clock = ManualClock()
         let mail = Receiver(clock)
@@ -202,7 +204,7 @@ struct DispatcherPolicyTests {
         #expect(mail.taken.map(\.title) == (1...20).map(String.init))
         #expect(
             await world.journal.reason(5)
-                == "queue full: more than 10 messages were pending for the sink, the oldest is dropped; passed on to 'mail'"
+                == "told by 'mail': queue full: more than 10 messages were pending for the sink, the oldest is dropped"
         )
         world.sink.release()
         try await until { world.sink.seen.count == 11 && world.sink.inFlight == 0 }

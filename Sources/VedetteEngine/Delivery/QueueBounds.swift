@@ -57,7 +57,7 @@ final class QueueBounds: Sendable {
 }
 
 extension Attempt {
-    /// Gives a delivery that died the successor at its next fallback, if it has one.
+    /// Gives a delivery that died the successor at its next fallback. Then it is no dead one: its sink has been told.
     /// - Parameter sinks: the sinks that are configured.
     mutating func passOn(
         _ delivery: Delivery, _ policy: DeliveryPolicy, to sinks: Set<String>, at now: Timestamp,
@@ -66,7 +66,7 @@ extension Attempt {
         let id = Message.idPrefix + random.identifier(at: now).description
         successor = delivery.fallback(among: policy.fallbacks, where: sinks.contains, id: id, at: now)
         guard let next = successor?.message.sink else { return }
-        reason = (reason.map { $0 + "; " } ?? "") + "passed on to '\(next)'"
+        (state, reason) = (.suppressed, "told by '\(next)'" + (reason.map { ": " + $0 } ?? ""))
     }
 }
 

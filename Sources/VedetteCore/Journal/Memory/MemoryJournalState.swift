@@ -91,7 +91,7 @@ struct MemoryJournalState: Sendable {
 
     private mutating func write(_ attempt: Attempt) throws(JournalError) -> Delivery? {
         guard let i = index(of: attempt.delivery),
-            deliveries[i].state.isPending || deliveries[i].state == .dead && attempt.state == .sent
+            deliveries[i].state.isPending || deliveries[i].state != .sent && attempt.state == .sent
         else { return nil }
         deliveries[i].state = attempt.state
         deliveries[i].endedAt = attempt.state.isPending ? nil : attempt.at
