@@ -367,6 +367,58 @@ struct DispatcherPolicyTests {
         #expect(titles.prefix(most + 1).contains("critical") && titles.last == "recovered")
     }
 
+    @Test("after a night's outage a chat gets one message about each item, and a webhook all of them in order")
+    func outage() async throws {
+        let clock = ManualClock()
+        let journal = MemoryJournal()
+        let down = Outcome.retry(reason: "refused", after: nil)
+        let (chat, hook) = (Receiver(clock, down), Receiver(clock, down))
+        let dependencies = Dependencies(
+            fetcher: FakeFetcher(), journal: journal, clock: clock, random: SeededRandom(), log: LogLines(),
+            userAgent: "test/1", transformer: FakeShaper(), civil: Greenwich(), memory: PollMemory(), meter: NoMeter())
+        let dispatcher = Dispatcher(
+            dependencies, on: QueueExecutor(), sinks: ["chat": chat, "hook": hook],
+            policy: ["chat": policy { $0.isTextSink = true }])
+        func tell(_ title: String, _ kind: Event.Kind, _ key: String) async throws {
+            let now = clock.now().wall
+            let event = Event(
+                id: Identifier("\(title) \(now.milliseconds)"), kind: kind, time: now, source: "s", sourceKind: "lines",
+                poll: "p", item: Item(key: key))
+            let deliveries = ["chat", "hook"].map { sink in
+                let message = Message(
+                    id: "msg_\(event.id)_\(sink)", rule: "down", sink: sink, event: event, title: title, text: "")
+                return Delivery(message: message, created: now, due: now)
+            }
+            var poll = PollRecord(record: nil, events: kind == .changed ? [event] : [])
+            poll.deliveries = deliveries
+            let result = try journal.commit([poll], within: dispatcher.queueBounds.limits())
+            await dispatcher.committed(result.polls.flatMap(\.deliveries).filter(\.state.isPending), result.eviction)
+            for _ in 0..<30 {
+                clock.advance(.seconds(60))
+                for _ in 0..<4 { await Task.yield() }
+            }
+        }
+        try await tell("web down", .changed, "web")
+        try await tell("db down", .changed, "db")
+        for _ in 0..<6 { try await tell("web still down", .reminder, "web") }
+        try await tell("web up", .resolved, "web")
+        for _ in 0..<3 {
+            try await tell("db up", .resolved, "db")
+            try await tell("db down", .changed, "db")
+        }
+        chat.answer(.delivered)
+        hook.answer(.delivered)
+        for _ in 0..<400 where hook.taken.count < 9 || chat.taken.count < 2 {
+            clock.advance(.seconds(10))
+            for _ in 0..<40 { await Task.yield() }
+        }
+        #expect(chat.taken.map(\.title) == ["web up", "db down"])
+        #expect(
+            hook.taken.map(\.title)
+                == ["web down", "db down", "web up"] + Array(repeating: ["db up", "db down"], count: 3).flatMap { $0 })
+        await dispatcher.stop(by: clock.now().boot)
+    }
+
     @Test("a sink is down for a day: others never wait, afterwards all arrives in order, and the day cost few attempts")
     func day() async throws {
         let clock = ManualClock()

@@ -130,6 +130,9 @@ public struct DeliverySchedule: Sendable {
     public mutating func loaded(_ deliveries: [Delivery], in name: DeliveryLane, ended: Set<Int64> = []) {
         lanes[name]?.loaded(deliveries, ended: ended)
         markReady(name)
+        // What these must not overtake may be committed and not announced yet.
+        let behind = deliveries.lazy.map(\.behind).max() ?? 0
+        for other in name.siblings where behind > lanes[other]?.lastSeen ?? 0 { moreCommitted(other, from: behind) }
     }
 
     /// Records that the journal could not be read; the lane is loaded again at its next turn.
@@ -191,7 +194,7 @@ public struct DeliverySchedule: Sendable {
 
     /// Leaves a time out of that for which sinks have failed: nothing was attempted in it.
     public mutating func excludeFromFailures(_ pause: Duration) {
-        for sink in sinks.keys { sinks[sink]?.failingSince = sinks[sink]?.failingSince?.advanced(by: pause) }
+        for (sink, state) in sinks { sinks[sink]?.failingSince = state.failingSince?.advanced(by: pause) }
     }
 
     /// Forgets the lanes of a sink that another watcher delivers to from now on. Attempts in flight may end later.

@@ -475,6 +475,7 @@ public actor Dispatcher {
     /// Takes deliveries that the journal ended beyond the limits of their queues.
     func evicted(_ eviction: Eviction) {
         guard !eviction.isEmpty else { return }
+        for delivery in eviction.replaced { schedule.ended(delivery) }
         for delivery in eviction.evicted {
             schedule.ended(delivery)
             if sinks.policy(of: delivery.message.sink).queue.policy == .dropOldest {

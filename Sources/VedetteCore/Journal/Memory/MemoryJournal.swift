@@ -46,7 +46,7 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
         try transaction { state throws(JournalError) in
             var committed: [Committed] = []
             for poll in polls { committed.append(try state.write(poll)) }
-            let eviction = try state.evict(limits, after: committed.flatMap(\.deliveries))
+            let eviction = try state.replaceAndEvict(limits, after: committed.flatMap(\.deliveries))
             let polls = committed.map { Committed(events: $0.events, deliveries: state.current($0.deliveries)) }
             return CommitResult(polls: polls, eviction: state.current(eviction))
         }
@@ -84,7 +84,7 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
     public func record(_ attempts: [Attempt], within limits: EvictionLimits) throws(JournalError) -> RecordResult {
         try transaction { state throws(JournalError) in
             let successors = try state.write(attempts)
-            let eviction = try state.evict(limits, after: successors)
+            let eviction = try state.replaceAndEvict(limits, after: successors)
             return RecordResult(successors: state.current(successors), eviction: state.current(eviction))
         }
     }
