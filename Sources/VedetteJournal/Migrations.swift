@@ -54,8 +54,8 @@ enum Migrations {
 
         -- event_body holds an event that was never journalled, and own_event_id its id; else both are null and event tells
         -- which. chain has the remaining fallback sinks of a message that was passed on, one a line, and is null for any other;
-        -- field is the field that the rule of the message is about; bytes is what the delivery counts against the bound of its
-        -- sink's queue.
+        -- field is the field that the rule of the message is about, and subject the item or source, or empty for several; bytes is
+        -- what the delivery counts against the bound of its sink's queue.
         create table delivery (
           id integer primary key autoincrement,
           message text not null unique,
@@ -78,9 +78,11 @@ enum Migrations {
           suppressed integer not null,
           chain text,
           bytes integer not null,
-          field text
+          field text,
+          subject text not null
         ) strict;
-        create index delivery_lane on delivery (source, sink, id) where ended_at is null;
+        create index delivery_lane on delivery (source, sink, priority, id) where ended_at is null;
+        create index delivery_subject on delivery (sink, rule, subject, id) where ended_at is null;
         create index delivery_queue on delivery (sink, id, created, bytes) where ended_at is null;
         create index delivery_dead on delivery (sink, id) where state = 'dead';
         -- For the last and the number of the messages that each sink sent.
@@ -135,8 +137,8 @@ enum Migrations {
           drops integer not null
         ) strict;
 
-        -- Sinks that take no messages until a person acts. kind is paused or disabled; fingerprint is a digest of the options
-        -- that the sink had.
+        -- Sinks that take no messages until a person acts, or that fail and have fallbacks. kind is paused, disabled or
+        -- failing; fingerprint is a digest of the options that the sink had.
         create table stopped_sink (
           sink text primary key,
           kind text not null,

@@ -88,7 +88,7 @@ enum Migrations {
         "create index event_item on event (source, key, seq) where key is not null",
         "create index event_time on event (time, seq)",
         // event_body holds an event that was never journalled, and own_event_id its id; else both are null and event tells
-        // which.
+        // which. subject is the item or source of the message, or empty for several.
         """
         create table delivery (
           id bigint primary key,
@@ -101,7 +101,7 @@ enum Migrations {
           own_event_id text collate "C",
           title text not null,
           text text not null,
-          priority text not null,
+          priority text collate "C" not null,
           state text collate "C" not null,
           created bigint not null,
           due bigint not null,
@@ -112,10 +112,12 @@ enum Migrations {
           suppressed bigint not null,
           chain text,
           bytes bigint not null,
-          field text
+          field text,
+          subject text collate "C" not null
         )
         """,
-        "create index delivery_lane on delivery (source, sink, id) where ended_at is null",
+        "create index delivery_lane on delivery (source, sink, priority, id) where ended_at is null",
+        "create index delivery_subject on delivery (sink, rule, subject, id) where ended_at is null",
         "create index delivery_queue on delivery (sink, id) include (created, bytes) where ended_at is null",
         "create index delivery_pending on delivery (id) where ended_at is null",
         "create index delivery_dead on delivery (sink, id) where state = 'dead'",
@@ -186,8 +188,8 @@ enum Migrations {
           drops boolean not null
         )
         """,
-        // Sinks that take no messages until a person acts. kind is paused or disabled; fingerprint is a digest of the options
-        // that the sink had.
+        // Sinks that take no messages until a person acts, or that fail and have fallbacks. kind is paused, disabled or failing;
+        // fingerprint is a digest of the options that the sink had.
         """
         create table stopped_sink (
           sink text collate "C" primary key,

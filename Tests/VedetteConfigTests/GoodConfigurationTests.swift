@@ -239,13 +239,14 @@ struct GoodConfigurationTests {
             """)
         let sinks = try #require(loaded.configuration?.sinks)
         var policy = DeliveryPolicy()
+        policy.isTextSink = true
         (policy.concurrency, policy.interval, policy.isParallel) = (2, .seconds(3), true)
         (policy.giveUp, policy.fallbacks, policy.elseAfter) = (.seconds(7200), ["b"], .seconds(90))
         (policy.queue.count, policy.queue.bytes, policy.queue.policy) = (10, 1_000_000, .dropNewest)
         #expect(sinks.map(\.policy.fallbacks) == [["b"], []])
         #expect(sinks.first?.policy == policy)
         var usual = DeliveryPolicy()
-        usual.giveUp = .seconds(36_000)
+        (usual.giveUp, usual.isTextSink) = (.seconds(36_000), true)
         #expect(sinks.last?.policy == usual)
     }
 

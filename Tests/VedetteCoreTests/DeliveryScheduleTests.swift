@@ -4,10 +4,16 @@ import Testing
 import VedetteTestSupport
 @testable import VedetteCore
 
-func delivery(_ id: Int64, source: String = "s", sink: String = "k", created: Timestamp = at(0)) -> Delivery {
+/// - Parameter key: the item that it is about; nil for the source, and empty for several items.
+func delivery(
+    _ id: Int64, source: String = "s", sink: String = "k", created: Timestamp = at(0), priority: Priority = .normal,
+    rule: String = "r", key: String? = nil
+) -> Delivery {
     let event = Event(
-        id: Identifier("e\(id)"), kind: .appeared, time: at(0), source: source, sourceKind: "stub", poll: "p")
-    let message = Message(id: "msg_\(id)", rule: "r", sink: sink, event: event, title: "", text: "")
+        id: Identifier("e\(id)"), kind: key == "" ? .digest : .appeared, time: at(0), source: source,
+        sourceKind: "stub", poll: "p", item: key.flatMap { $0.isEmpty ? nil : Item(key: $0) })
+    let message = Message(
+        id: "msg_\(id)", rule: rule, sink: sink, event: event, title: "", text: "", priority: priority)
     return Delivery(id: id, message: message, created: created, due: created)
 }
 
@@ -22,57 +28,6 @@ extension DeliverySchedule {
             case .dead, .suppressed: .rejected(reason: "404")
             }
         attempted(attempt, outcome, in: lane, random: 0.5)
-    }
-}
-
-@Suite("RetryPolicy")
-struct RetryPolicyTests {
-    private func attempt(_ outcome: Outcome, attempts: Int = 0, at now: Timestamp = at(0), random: Double = 0.5)
-        -> Attempt
-    {
-        var pending = delivery(1)
-        pending.attempts = attempts
-        return RetryPolicy().attempt(pending, outcome, at: now, random: random)
-    }
-
-    @Test("an outcome ends, pauses or retries a delivery")
-    func states() {
-        #expect(attempt(.delivered).state == .sent)
-        #expect(attempt(.rejected(reason: "no")).state == .dead && attempt(.rejected(reason: "no")).reason == "no")
-        #expect(attempt(.paused(reason: "401")).state == .paused)
-        #expect(attempt(.disabled(reason: "410")).state == .paused)
-        #expect(attempt(.retry(reason: "503", after: nil)).state == .retry)
-        #expect(attempt(.delivered, attempts: 4).attempts == 5)
-    }
-
-    @Test(
-        "the wait is a part of 5 s doubling to 1 h",
-        arguments: [(0, 2.5), (1, 5.0), (2, 10.0), (9, 1280.0), (10, 1800.0), (12, 1800.0), (500, 1800.0)])
-    func waits(attempts: Int, seconds: Double) {
-        let due = attempt(.retry(reason: "", after: nil), attempts: attempts).due
-        #expect(due.seconds(since: at(0)) == seconds)
-    }
-
-    @Test("Retry-After lengthens the wait, an hour at most; the wait is never nothing")
-    func retryAfter() {
-        #expect(attempt(.retry(reason: "", after: .seconds(90))).due == at(90))
-        #expect(attempt(.retry(reason: "", after: .seconds(1 << 40))).due == at(3600))
-        #expect(attempt(.retry(reason: "", after: .seconds(-5)), random: 0).due == Timestamp(milliseconds: 500))
-    }
-
-    @Test("what cannot be tried again within 72 h of its creation is dead, with the reason")
-    func givesUp() {
-        let late = attempt(.retry(reason: "503", after: nil), attempts: 9, at: at(72 * 3600))
-        #expect(late.state == .dead && late.reason == "gave up after 3 d: 503")
-    }
-
-    @Test("a message gets ten attempts, however old it is")
-    func leastAttempts() {
-        for attempts in 0..<9 {
-            #expect(attempt(.retry(reason: "503", after: nil), attempts: attempts, at: at(30 * 86_400)).state == .retry)
-            #expect(attempt(.paused(reason: "401"), attempts: attempts, at: at(30 * 86_400)).state == .paused)
-        }
-        #expect(attempt(.retry(reason: "503", after: nil), attempts: 9, at: at(30 * 86_400)).state == .dead)
     }
 }
 
@@ -101,6 +56,91 @@ struct DeliveryScheduleTests {
             return
         }
         #expect(again.id == 1 && again.attempts == 1 && again.reason == "503")
+    }
+
+    @Test("a higher priority goes next at a sink with a rate, whatever else waits")
+    func priorityOvertakes() {
+        var policy = DeliveryPolicy()
+        policy.interval = .seconds(1)
+        var schedule = DeliverySchedule(policy: ["k": policy])
+        schedule.committed((1...30).map { delivery($0, source: "s\($0 % 3)", key: "\($0)") })
+        #expect(schedule.actions(at: at(0)).actions.count == 1)
+        let urgent = delivery(32, source: "s1", priority: .high, key: "32")
+        schedule.committed([
+            delivery(31, source: "s1", priority: .low, key: "31"), urgent,
+        ])
+        #expect(schedule.actions(at: at(0)).actions.isEmpty)
+        #expect(schedule.actions(at: at(1)).actions == [.attempt(urgent)])
+        #expect(schedule.actions(at: at(2)).actions == [.attempt(delivery(2, source: "s2", key: "2"))])
+    }
+
+    @Test("no priority overtakes an earlier message of its subject, and a retry delays no other subject")
+    func subjectInOrder() {
+        var schedule = DeliverySchedule()
+        func end(_ id: Int64, _ key: String?, rule: String = "r") -> Delivery {
+            delivery(id, priority: .low, rule: rule, key: key)
+        }
+        schedule.committed([delivery(1, key: "web"), delivery(2, rule: "all", key: "")])
+        #expect(schedule.actions(at: at(0)).actions == [.attempt(delivery(1, key: "web"))])
+        schedule.attempted(retry(1, due: at(10)), in: lane)
+        schedule.committed([end(3, "db"), end(4, "web"), end(5, "db")])
+        #expect(schedule.actions(at: at(1)).actions == [.attempt(end(3, "db"))])
+        schedule.attempted(sent(3), in: end(3, "db").lane)
+        #expect(schedule.actions(at: at(2)).actions.isEmpty && schedule.isDrained)
+        let urgent = delivery(6, priority: .high, rule: "all", key: "db")
+        schedule.committed([urgent])
+        // It may be one of the several items that an earlier message of its rule is about.
+        #expect(schedule.actions(at: at(3)).actions.isEmpty)
+        #expect(schedule.actions(at: at(10)).actions.count == 1)
+        schedule.attempted(sent(1), in: lane)
+        #expect(
+            schedule.actions(at: at(10)).actions == [
+                .attempt(delivery(2, rule: "all", key: "")), .attempt(end(4, "web")),
+            ])
+        schedule.attempted(sent(2), in: lane)
+        #expect(schedule.actions(at: at(10)).actions == [.attempt(urgent)])
+    }
+
+    @Test("what is not read ahead is overtaken too, except by what the journal puts behind it")
+    func priorityOvertakesUnread() {
+        var schedule = DeliverySchedule()
+        let all = (1...200).map { delivery($0, key: "\($0)") }
+        schedule.committed(all)
+        #expect(schedule.actions(at: at(0)).actions == [.attempt(all[0])])
+        let high = DeliveryLane(source: "s", sink: "k", priority: .high)
+        let (other, again) = (
+            delivery(201, priority: .high, key: "x"), delivery(202, priority: .high, key: "150")
+        )
+        schedule.committed([other, again])
+        #expect(schedule.actions(at: at(0)).actions == [.load(high, after: 0)])
+        var read = [other, again]
+        read[1].behind = 150
+        schedule.loaded(read, in: high)
+        let low = DeliveryLane(source: "s", sink: "k", priority: .low)
+        #expect(schedule.actions(at: at(0)).actions == [.load(low, after: 0)])
+        schedule.loaded([], in: low)
+        #expect(schedule.actions(at: at(0)).actions == [.attempt(other)])
+        schedule.attempted(sent(201), in: high)
+        var order: [Int64] = []
+        var running = [all[0]]
+        while let next = running.popLast() {
+            schedule.attempted(sent(next.id), in: next.lane)
+            var actions = schedule.actions(at: at(0)).actions
+            while !actions.isEmpty {
+                for action in actions {
+                    switch action {
+                    case .attempt(let delivery):
+                        order.append(delivery.id)
+                        running.append(delivery)
+                    case .load(let name, let after):
+                        let page = name == lane ? all.filter { $0.id > after }.prefix(64) : []
+                        schedule.loaded(Array(page), in: name)
+                    }
+                }
+                actions = schedule.actions(at: at(0)).actions
+            }
+        }
+        #expect(order == Array(2...150) + [202] + Array(151...200))
     }
 
     @Test("at most four of one sink are in flight, and every waiting lane gets its turn")
@@ -259,10 +299,14 @@ struct DeliverySchedulePropertyTests {
         func isOrdered(_ lane: DeliveryLane) -> Bool { !(isParallel && lane.sink == "k1") }
 
         mutating func commit() {
-            for _ in 0..<Int.random(in: 1...90, using: &dice) where nextID < 4000 {
+            for _ in 0..<Int.random(in: 1...90, using: &dice) where nextID < 2000 {
                 let lane = DeliveryLane(
-                    source: "s\(Int.random(in: 0..<4, using: &dice))", sink: "k\(Int.random(in: 0..<2, using: &dice))")
-                let new = delivery(nextID, source: lane.source, sink: lane.sink)
+                    source: "s\(Int.random(in: 0..<4, using: &dice))", sink: "k\(Int.random(in: 0..<2, using: &dice))",
+                    priority: [Priority.low, .normal, .normal, .normal, .high][Int.random(in: 0..<5, using: &dice)])
+                let keys = ["", nil, "a", "b", "c", "d"]
+                let new = delivery(
+                    nextID, source: lane.source, sink: lane.sink, priority: lane.priority,
+                    rule: "r\(Int.random(in: 0..<3, using: &dice))", key: keys[Int.random(in: 0..<6, using: &dice)])
                 nextID += 1
                 journal[lane, default: []].append(new)
                 committed[lane, default: []].append(new.id)
@@ -284,15 +328,24 @@ struct DeliverySchedulePropertyTests {
                     if isOrdered(delivery.lane) {
                         #expect(!inFlight.contains { $0.lane == delivery.lane })
                         #expect(delivery.id == journal[delivery.lane]?.first?.id, "out of order in its lane")
+                        #expect(earlier(than: delivery).isEmpty, "before an earlier one of its subject")
                     }
                     inFlight.append(delivery)
                     let ofSink = inFlight.count { $0.lane.sink == delivery.lane.sink }
                     #expect(ofSink <= DeliveryPolicy.maximumConcurrency)
                 case .load(let lane, let after):
                     // The journal is read now; the schedule is told of it later.
-                    let page = (journal[lane] ?? []).filter { $0.id > after }.prefix(DeliverySchedule.ahead)
-                    reading.append((lane, Array(page)))
+                    var page = Array((journal[lane] ?? []).filter { $0.id > after }.prefix(DeliverySchedule.ahead))
+                    for i in page.indices { page[i].behind = earlier(than: page[i]).map(\.id).max() ?? 0 }
+                    reading.append((lane, page))
                 }
+            }
+        }
+
+        /// The pending deliveries in other lanes that it must not overtake.
+        private func earlier(than delivery: Delivery) -> [Delivery] {
+            delivery.lane.siblings.flatMap { (journal[$0] ?? []).prefix { $0.id < delivery.id } }.filter {
+                $0.message.sharesSubject(with: delivery.message)
             }
         }
 

@@ -53,6 +53,14 @@ struct DeliveryLogTests {
         #expect(levels == [.warning, .debug])
     }
 
+    @Test("what a fallback tells in place of a sink that fails is logged once for the sink, not for each message")
+    func passedOn() {
+        var log = DeliveryLog()
+        let end = attempt(0, .suppressed, "told by 'mail': HTTP 503")
+        #expect(log.line(of: end, message("team"), isDiverted: true).level == .debug)
+        #expect(log.line(of: end, message("team")).level == .warning)
+    }
+
     @Test("a message that dies, and a sink that is paused, are logged each time")
     func ends() {
         var log = DeliveryLog()

@@ -8,13 +8,15 @@ import VedetteTestSupport
 @testable import VedetteEngine
 
 private func pending(
-    _ title: String, source: String = "s", sink: String = "k", in world: World
+    _ title: String, source: String = "s", sink: String = "k", priority: Priority = .normal, in world: World
 ) async -> Delivery {
     let now = world.clock.now().wall
     let event = Event(
-        id: Identifier(title), kind: .appeared, time: now, source: source, sourceKind: "lines", poll: "p")
+        id: Identifier(title), kind: .appeared, time: now, source: source, sourceKind: "lines", poll: "p",
+        item: Item(key: title))
     let message = Message(
-        id: "msg_\(title)_\(sink)", rule: "r", sink: sink, event: event, title: title, text: "")
+        id: "msg_\(title)_\(sink)", rule: "r", sink: sink, event: event, title: title, text: "",
+        priority: priority)
     return await world.journal.enqueue(Delivery(message: message, created: now, due: now))
 }
 
@@ -64,8 +66,9 @@ struct DispatcherPolicyTests {
         world.sink.answer(.rejected(reason: "400"))
         await world.dispatcher.enqueue([await pending("1", in: world)])
         try await until { await world.journal.state(2) == .sent }
-        #expect(await world.journal.state(1) == .dead)
-        #expect(await world.journal.reason(1) == "400; passed on to 'mail'")
+        #expect(await world.journal.state(1) == .suppressed)
+        #expect(await world.journal.reason(1) == "told by 'mail': 400")
+        #expect(await world.dispatcher.unsent == 0)
         let ids = await world.journal.deliveries.values.map(\.delivery.message.id)
         #expect(Set(ids).count == 2 && mail.taken.map(\.title) == ["1"])
     }
@@ -103,9 +106,10 @@ struct DispatcherPolicyTests {
         try await world.advance(.seconds(150)) { mail.taken.count == 30 }
         #expect(Set(mail.taken.map(\.title)).count == 30)
         #expect(mail.taken.allSatisfy { $0.at >= start.advanced(by: .seconds(119)) })
-        try await until { await world.journal.state(30) == .dead }
-        #expect(await world.journal.reason(30)?.hasSuffix("; passed on to 'mail'") == true)
-        #expect(await world.journal.deliveries.values.count { $0.state == .dead } == 30)
+        try await until { await world.journal.state(30) == .suppressed }
+        #expect(await world.journal.reason(30)?.hasPrefix("told by 'mail': ") == true)
+        #expect(await world.journal.deliveries.values.count { $0.state == .suppressed } == 30)
+        #expect(!world.log.all.contains { $0.contains("gave up") })
     }
 
     @Test(
@@ -153,7 +157,7 @@ struct DispatcherPolicyTests {
         }
         #expect(primary.attempts == 1 && mail.taken.count == (hasFallback ? 3 : 0))
         let states = await Set(world.journal.deliveries.values.filter { $0.delivery.message.sink == "p" }.map(\.state))
-        #expect(hasFallback ? states == [.dead] : !states.contains(.dead))
+        #expect(hasFallback ? states == [.suppressed] : states.allSatisfy(\.isPending))
     }
 
     @Test("a sink whose fallbacks are not configured keeps its messages")
@@ -185,7 +189,7 @@ struct DispatcherPolicyTests {
     }
 
     @Test(
-        "beyond a queue's bound the oldest are dead with the reason and passed on; one whose attempt succeeds is sent")
+        "beyond a queue's bound the oldest are passed on with the reason; one whose attempt succeeds is sent")
     func eviction() async throws {
         let clock = ManualClock()
         let mail = Receiver(clock)
@@ -200,7 +204,7 @@ struct DispatcherPolicyTests {
         #expect(mail.taken.map(\.title) == (1...20).map(String.init))
         #expect(
             await world.journal.reason(5)
-                == "queue full: more than 10 messages were pending for the sink, the oldest is dropped; passed on to 'mail'"
+                == "told by 'mail': queue full: more than 10 messages were pending for the sink, the oldest is dropped"
         )
         world.sink.release()
         try await until { world.sink.seen.count == 11 && world.sink.inFlight == 0 }
@@ -340,6 +344,78 @@ struct DispatcherPolicyTests {
             #expect(events.first?.error?.detail == "the receiver answered 401")
             #expect(other.taken.map(\.title) == ["The sink k refuses messages"])
         }
+    }
+
+    @Test("behind thirty messages to a chat with a rate, one of a higher priority goes next")
+    func priority() async throws {
+        let clock = ManualClock()
+        let chat = Receiver(clock)
+        let world = World(
+            clock: clock, sinks: ["chat": chat], policy: ["chat": policy { $0.interval = .seconds(3) }])
+        var queued: [Delivery] = []
+        for i in 1...30 { queued.append(await pending("\(i)", source: "s\(i % 2)", sink: "chat", in: world)) }
+        await world.dispatcher.enqueue(queued)
+        try await world.advance(.seconds(3)) { chat.taken.count == 2 }
+        await world.dispatcher.enqueue([
+            await pending("recovered", source: "s1", sink: "chat", priority: .low, in: world),
+            await pending("critical", source: "s1", sink: "chat", priority: .high, in: world),
+        ])
+        let most = chat.taken.count + 1  // One may have started meanwhile.
+        try await world.advance(.seconds(120)) { chat.taken.count == 32 }
+        let titles = chat.taken.map(\.title)
+        #expect(titles.prefix(most + 1).contains("critical") && titles.last == "recovered")
+    }
+
+    @Test("after a night's outage a chat gets one message about each item, and a webhook all of them in order")
+    func outage() async throws {
+        let clock = ManualClock()
+        let journal = MemoryJournal()
+        let down = Outcome.retry(reason: "refused", after: nil)
+        let (chat, hook) = (Receiver(clock, down), Receiver(clock, down))
+        let dependencies = Dependencies(
+            fetcher: FakeFetcher(), journal: journal, clock: clock, random: SeededRandom(), log: LogLines(),
+            userAgent: "test/1", transformer: FakeShaper(), civil: Greenwich(), memory: PollMemory(), meter: NoMeter())
+        let dispatcher = Dispatcher(
+            dependencies, on: QueueExecutor(), sinks: ["chat": chat, "hook": hook],
+            policy: ["chat": policy { $0.isTextSink = true }])
+        func tell(_ title: String, _ kind: Event.Kind, _ key: String) async throws {
+            let now = clock.now().wall
+            let event = Event(
+                id: Identifier("\(title) \(now.milliseconds)"), kind: kind, time: now, source: "s", sourceKind: "lines",
+                poll: "p", item: Item(key: key))
+            let deliveries = ["chat", "hook"].map { sink in
+                let message = Message(
+                    id: "msg_\(event.id)_\(sink)", rule: "down", sink: sink, event: event, title: title, text: "")
+                return Delivery(message: message, created: now, due: now)
+            }
+            var poll = PollRecord(record: nil, events: kind == .changed ? [event] : [])
+            poll.deliveries = deliveries
+            let result = try journal.commit([poll], within: dispatcher.queueBounds.limits())
+            await dispatcher.committed(result.polls.flatMap(\.deliveries).filter(\.state.isPending), result.eviction)
+            for _ in 0..<30 {
+                clock.advance(.seconds(60))
+                for _ in 0..<4 { await Task.yield() }
+            }
+        }
+        try await tell("web down", .changed, "web")
+        try await tell("db down", .changed, "db")
+        for _ in 0..<6 { try await tell("web still down", .reminder, "web") }
+        try await tell("web up", .resolved, "web")
+        for _ in 0..<3 {
+            try await tell("db up", .resolved, "db")
+            try await tell("db down", .changed, "db")
+        }
+        chat.answer(.delivered)
+        hook.answer(.delivered)
+        for _ in 0..<400 where hook.taken.count < 9 || chat.taken.count < 2 {
+            clock.advance(.seconds(10))
+            for _ in 0..<40 { await Task.yield() }
+        }
+        #expect(chat.taken.map(\.title) == ["web up", "db down"])
+        #expect(
+            hook.taken.map(\.title)
+                == ["web down", "db down", "web up"] + Array(repeating: ["db up", "db down"], count: 3).flatMap { $0 })
+        await dispatcher.stop(by: clock.now().boot)
     }
 
     @Test("a sink is down for a day: others never wait, afterwards all arrives in order, and the day cost few attempts")

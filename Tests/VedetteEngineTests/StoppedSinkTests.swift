@@ -101,6 +101,42 @@ struct StoppedSinkTests {
         #expect(await first.journal.stopped.isEmpty)
     }
 
+    @Test("since when a sink with fallbacks fails is kept over a restart, until it takes a message")
+    func failing() async throws {
+        let clock = ManualClock()
+        var policy = DeliveryPolicy()
+        (policy.fallbacks, policy.elseAfter) = (["mail"], .seconds(300))
+        func world(_ journal: FakeJournal, _ mail: FakeSink) -> World {
+            World(journal: journal, clock: clock, sinks: ["mail": mail], policy: ["k": policy], fingerprints: ["k": 1])
+        }
+        let first = world(FakeJournal(), FakeSink())
+        first.sink.answer(.retry(reason: "503", after: nil), .retry(reason: "503", after: nil))
+        try await first.run {
+            await first.dispatcher.enqueue([await pending("1", in: first)])
+            try await until { await first.journal.stopped["k"]?.kind == .failing }
+        }
+        await first.dispatcher.stop(by: clock.now().boot)
+        clock.advance(.seconds(301))
+        let mail = FakeSink()
+        let second = world(first.journal, mail)
+        // If it is tested with the first message, that goes over, too.
+        second.sink.answer(.retry(reason: "503", after: nil))
+        try await second.run {
+            try await second.advance(.seconds(2)) { mail.seen == ["1"] }
+            #expect(second.sink.seen.count <= 1)
+            for number in 2...20 {
+                await second.dispatcher.enqueue([await pending("\(number)", in: second)])
+                try await second.advance(.seconds(6)) {
+                    await second.journal.deliveries.values.allSatisfy { !$0.state.isPending }
+                }
+            }
+            try await until { await second.journal.stopped.isEmpty }
+        }
+        #expect(second.log.all.contains { $0.contains("its messages go to 'mail'") })
+        #expect(second.log.all.contains { $0.contains("gets its messages itself again") })
+        #expect(await second.journal.events.isEmpty)
+    }
+
     @Test("time in which the watcher did not run does not count towards give_up")
     func downtime() async throws {
         let first = world()

@@ -40,7 +40,8 @@ struct CommitTests {
         #expect(committed[0].deliveries.map(\.message.event.seq) == [2, 2])
         try await store.restart()
         let again = store.journal
-        let pending = try await again.pending(in: DeliveryLane(source: "lab", sink: "team"), after: 0, limit: 10)
+        let pending = try await again.pending(
+            in: DeliveryLane(source: "lab", sink: "team", priority: .high), after: 0, limit: 10)
         #expect(pending == committed[0].deliveries)
         try await again.close()
     }
@@ -55,7 +56,8 @@ struct CommitTests {
         _ = try await journal.commit([poll(events: [old])])
         let committed = try await journal.commit([poll(deliveries: [delivery(1, of: old), delivery(2, of: never)])])
         #expect(committed[0].deliveries.map(\.message.event.seq) == [1, 0])
-        let pending = try await journal.pending(in: DeliveryLane(source: "lab", sink: "team"), after: 0, limit: 10)
+        let pending = try await journal.pending(
+            in: DeliveryLane(source: "lab", sink: "team", priority: .high), after: 0, limit: 10)
         #expect(pending.map(\.message.event.id) == [old.id, never.id])
         try await journal.close()
     }

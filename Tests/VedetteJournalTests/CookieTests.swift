@@ -86,7 +86,8 @@ struct WatcherEventTests {
         (second.state, second.reason) = (.suppressed, "said before")
         let committed = try await journal.commit([poll(events: [cause], deliveries: [delivery(1, of: cause), second])])
         #expect(committed[0].deliveries.map(\.state) == [.pending, .suppressed])
-        let pending = try await journal.pending(in: DeliveryLane(source: "lab", sink: "team"), after: 0, limit: 9)
+        let pending = try await journal.pending(
+            in: DeliveryLane(source: "lab", sink: "team", priority: .high), after: 0, limit: 9)
         #expect(pending.map(\.message.id) == ["msg_1"])
         try journal.close()
         let all = try await scratch.reader().deliveries(limit: 9)

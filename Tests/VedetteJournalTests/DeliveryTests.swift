@@ -8,7 +8,7 @@ import VedetteCore
 @Suite("Deliveries (I5)")
 struct DeliveryTests {
     let scratch = Scratch()
-    let lane = DeliveryLane(source: "lab", sink: "team")
+    let lane = DeliveryLane(source: "lab", sink: "team", priority: .high)
 
     private func attempt(
         _ delivery: Int64, _ state: DeliveryState, number: Int = 1, at milliseconds: Int64 = 10, reason: String? = nil
@@ -30,7 +30,8 @@ struct DeliveryTests {
                 + [poll("blog", events: [blog], deliveries: [delivery(100, of: blog)])])
         #expect(
             try await journal.pendingLanes() == [
-                DeliveryLane(source: "blog", sink: "team"), DeliveryLane(source: "lab", sink: "hook"), lane,
+                DeliveryLane(source: "blog", sink: "team", priority: .high),
+                DeliveryLane(source: "lab", sink: "hook", priority: .high), lane,
             ])
         #expect(try await journal.pending(in: lane, after: 0, limit: 3).map(\.id) == [1, 2, 3])
         #expect(try await journal.pending(in: lane, after: 3, limit: 3).map(\.id) == [4, 5])
@@ -209,24 +210,25 @@ struct DeliveryTests {
         #expect(try await journal.record([dead]).isEmpty)
         try await store.restart()
         let again = store.journal
-        let pending = try await again.pending(in: DeliveryLane(source: "lab", sink: "mail"), after: 0, limit: 9)
+        let pending = try await again.pending(
+            in: DeliveryLane(source: "lab", sink: "mail", priority: .high), after: 0, limit: 9)
         #expect(pending.map(\.chain) == [["desktop"]] && pending.first?.message.event == first.message.event)
         #expect(try await again.pending(in: lane, after: 0, limit: 9).map(\.chain) == [nil])
         try await again.close()
     }
 
     @Test(
-        "a success that comes late makes an evicted or dropped delivery sent; another late outcome changes nothing",
+        "a success that comes late makes an evicted, dropped or replaced delivery sent; another late outcome changes nothing",
         arguments: Backend.allCases)
     func lateSuccess(_ backend: Backend) async throws {
         let store = try await backend.open()
         let journal = store.journal
         _ = try await journal.commit(polls(1...3))
         #expect(try await store.access.drop(.ids([1, 2]), at: stamp(5)) == 2)
-        try await journal.record([attempt(3, .suppressed, reason: "gate")])
+        try await journal.record([attempt(3, .suppressed, reason: "over")])
         try await journal.record([attempt(1, .sent), attempt(2, .retry, reason: "503"), attempt(3, .sent)])
         let reader = try await store.reader()
-        #expect(try await reader.deliveries(limit: 9).map(\.state) == [.sent, .dead, .suppressed])
+        #expect(try await reader.deliveries(limit: 9).map(\.state) == [.sent, .dead, .sent])
         #expect(try await reader.sinkCounts().map(\.dead) == [1])
         try await journal.close()
     }
@@ -248,7 +250,7 @@ struct DeliveryTests {
 
 @Suite("The bounds of queues")
 struct EvictionTests {
-    private let lane = DeliveryLane(source: "lab", sink: "team")
+    private let lane = DeliveryLane(source: "lab", sink: "team", priority: .high)
 
     private func evicted(
         _ store: Store, _ bound: QueueBound, oldest: [String: Timestamp] = [:]
@@ -303,6 +305,43 @@ struct EvictionTests {
         #expect(result.eviction.evicted.map(\.id) == Array((131...140).reversed()))
         #expect(result.polls.flatMap(\.deliveries).allSatisfy { $0.state == .dead && $0.reason != nil })
         #expect(try await store.journal.pending(in: lane, after: 0, limit: 99).map(\.id) == Array(81...130))
+        try await store.journal.close()
+    }
+
+    @Test(
+        "to a sink that persons read a later message about an item takes the place of those that are no longer true",
+        arguments: Backend.allCases)
+    func replaced(_ backend: Backend) async throws {
+        let store = try await backend.open()
+        let reader = try await store.reader()
+        var limits = limits([:])
+        limits.textSinks = ["team"]
+        /// Commits a message to both sinks, and returns what became of each delivery.
+        func commit(_ id: Int, _ kind: Event.Kind = .changed, key: String = "59") async throws -> [String] {
+            var cause = event(id, key: key)
+            cause.kind = kind
+            let deliveries = ["team", "hook"].map { delivery(2 * id + ($0 == "team" ? 0 : 1), of: cause, sink: $0) }
+            let events = kind == .changed ? [cause] : []
+            _ = try await store.journal.commit([poll(events: events, deliveries: deliveries)], within: limits)
+            return try await reader.deliveries(limit: 99).map {
+                $0.state.isPending ? "-" : $0.delivery.reason ?? "sent"
+            }
+        }
+        let (behind, over) = ("an earlier message about it is still pending", "over before it could be sent")
+        #expect(try await commit(1) == ["-", "-"])
+        #expect(try await commit(2, .reminder) == ["-", "-", behind, behind])
+        #expect(try await commit(3, .reminder, key: "60").suffix(2) == ["-", "-"])
+        #expect(try await commit(4, key: "60").dropFirst(4) == ["a later message took its place", "-", "-", "-"])
+        #expect(
+            try await commit(5, .resolved) == [over, "-", behind, behind] + [
+                "a later message took its place", "-", "-", "-", "-", "-",
+            ])
+        let ended = try await commit(6)
+        #expect(ended[8...] == ["true again before it could be sent", "-", "-", "-"])
+        // Its attempt was in flight: the receiver has it.
+        let sent = Attempt(delivery: 1, state: .sent, attempts: 1, due: stamp(0), at: stamp(2), reason: nil)
+        try await store.journal.record([sent], within: limits)
+        #expect(try await reader.deliveries(limit: 1).map(\.state) == [.sent])
         try await store.journal.close()
     }
 

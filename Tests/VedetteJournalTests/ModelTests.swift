@@ -118,7 +118,8 @@ private struct Walk {
     }
 
     private mutating func event(of source: String) -> Event {
-        let kind: Event.Kind = chance(80) ? pick([.appeared, .changed, .disappeared]) : pick([.failing, .recovered])
+        let kind: Event.Kind =
+            chance(80) ? pick([.appeared, .changed, .disappeared]) : pick([.failing, .recovered, .digest])
         return VedetteJournalTests.event(
             id(), source: source, key: "\(Int.random(in: 0..<8, using: &random))", at: now, kind: kind)
     }
@@ -127,6 +128,7 @@ private struct Walk {
         var delivery = VedetteJournalTests.delivery(
             id(), of: event, sink: pick(Self.sinks), rule: pick(["r", "s"]), due: now)
         delivery.created = stamp(now)
+        delivery.message.priority = pick(Priority.allCases)
         delivery.message.tags = chance(20) ? ["x", "y"] : []
         delivery.message.suppressed = chance(10) ? 3 : 0
         if chance(15) { (delivery.state, delivery.reason) = (.suppressed, "said before") }
@@ -154,14 +156,18 @@ private struct Walk {
             for _ in 0..<Int.random(in: 1...2, using: &random) { poll.deliveries.append(delivery(of: cause)) }
         }
         // About an event of no journal.
-        if chance(10) { poll.deliveries.append(delivery(of: event(of: source))) }
+        if chance(20) {
+            var made = event(of: source)
+            made.kind = pick([.reminder, .resolved, made.kind])
+            poll.deliveries.append(delivery(of: made))
+        }
         for name in ["m", "n"] where chance(15) {
             let key = RuleMemory.Key(rule: pick(["r", "s"]), slot: pick([.tally, .once]), name: name)
             let memory = RuleMemory(key: key, identity: random.next(), since: stamp(now))
             poll.memories.updateValue(chance(70) ? memory : nil, forKey: key)
         }
         if chance(10) {
-            let (sink, kind) = (pick(Self.sinks), pick([Event.Kind.paused, .disabled]))
+            let (sink, kind) = (pick(Self.sinks), pick([Event.Kind.paused, .disabled, .failing]))
             let stop = StoppedSink(
                 sink: sink, kind: kind, reason: "\(kind)", since: stamp(now), fingerprint: random.next())
             poll.sinkChange = chance(60) ? .stopped(stop) : .resumed(sink)
@@ -261,6 +267,7 @@ private struct Walk {
                 id: "msg_e\(delivery.id)-\(delivery.created.milliseconds)",
                 at: delivery.created)
         }
+        limits.textSinks = Set(Self.sinks.filter { _ in chance(50) })
         return "reload"
     }
 

@@ -23,18 +23,18 @@ struct PostgresPlanTests {
             """, [body])
         let columns = """
             insert into delivery (id, message, source, sink, rule, event, title, text, priority, state, created, due,
-              attempts, ended_at, tags, suppressed, bytes)
+              attempts, ended_at, tags, suppressed, bytes, subject)
             """
         try connection.run(
             """
             \(columns) select i, 'm' || i, 'source' || (i % 64), 'sink' || (i % 4), 'rule' || (i % 10), i, '', '', 'normal',
-              case when i > 100000 then 'dead' else 'pending' end, 0, 0, 0, case when i > 100000 then i end, '', 0, 100
+              case when i > 100000 then 'dead' else 'pending' end, 0, 0, 0, case when i > 100000 then i end, '', 0, 100, ''
               from generate_series(1, 101000) i
             """)
         for part in 0..<5 {
             try connection.run(
                 """
-                \(columns) select i, 'e' || i, 'source1', 'sink1', 'rule1', null, '', '', 'normal', 'sent', 0, 0, 0, i, '', 0, 0
+                \(columns) select i, 'e' || i, 'source1', 'sink1', 'rule1', null, '', '', 'normal', 'sent', 0, 0, 0, i, '', 0, 0, ''
                   from generate_series($1::bigint, $2::bigint) i
                 """, [200_000 + part * 100_000, 299_999 + part * 100_000])
         }
@@ -95,9 +95,9 @@ struct PostgresPlanTests {
         try connection.run(
             """
             insert into delivery (id, message, source, sink, rule, event_body, own_event_id, title, text, priority, state,
-                created, due, attempts, ended_at, tags, suppressed, bytes)
+                created, due, attempts, ended_at, tags, suppressed, bytes, subject)
               select i, 'm' || i, 's', 'k', 'r', $1, lpad(i::text, 36, '0'), '', '', 'normal',
-                'sent', 0, 0, 0, i, '', 0, 0
+                'sent', 0, 0, 0, i, '', 0, 0, ''
               from generate_series(1, 20000) i
             """, [body])
         _ = try connection.run([SQLCommand("analyze delivery", isPrepared: false)])
@@ -131,8 +131,8 @@ struct PostgresPlanTests {
         try connection.run(
             """
             insert into delivery (id, message, source, sink, rule, event, title, text, priority, state, created, due,
-                attempts, tags, suppressed, bytes)
-              select i, 'm' || i, 'source', 'sink', 'rule', 2000 + i, '', '', 'normal', 'pending', 0, 0, 0, '', 0, 0
+                attempts, tags, suppressed, bytes, subject)
+              select i, 'm' || i, 'source', 'sink', 'rule', 2000 + i, '', '', 'normal', 'pending', 0, 0, 0, '', 0, 0, ''
               from generate_series(1, 20000) i
             """)
         for table in ["event", "delivery"] {

@@ -26,7 +26,8 @@ struct PruningTests {
         #expect(try await journal.size() < size / 4)
         #expect(try journal.number("select count(*) from event") == 101)
         #expect(try journal.number("select count(*) from delivery") == 100)
-        let pending = try await journal.pending(in: DeliveryLane(source: "lab", sink: "team"), after: 0, limit: 1000)
+        let pending = try await journal.pending(
+            in: DeliveryLane(source: "lab", sink: "team", priority: .high), after: 0, limit: 1000)
         #expect(pending.map(\.message.event.seq) == Array(2401...2500))
         try journal.close()
     }

@@ -21,9 +21,9 @@ struct QueryPlanTests {
             insert into event (id, source, type, key, time, body)
               select 'id' || i, 'source' || (i % 64), 't', 'k' || (i % 500), i, '\(body)' from n;
             insert into delivery (message, source, sink, rule, event, title, text, priority, state, created, due,
-                attempts, ended_at, tags, suppressed, bytes)
+                attempts, ended_at, tags, suppressed, bytes, subject)
               select 'm' || seq, source, 'sink' || (seq % 4), 'rule' || (seq % 10), seq, '', '', 'normal',
-                iif(seq > 100000, 'dead', 'pending'), 0, 0, 0, iif(seq > 100000, seq, null), '', 0, 100
+                iif(seq > 100000, 'dead', 'pending'), 0, 0, 0, iif(seq > 100000, seq, null), '', 0, 100, source
               from event
             """)
         return journal
@@ -106,8 +106,8 @@ struct QueryPlanTests {
             """
             with recursive n (i) as (select 1 union all select i + 1 from n where i < 500000)
             insert into delivery (message, source, sink, rule, event, title, text, priority, state, created, due,
-                attempts, ended_at, tags, suppressed, bytes)
-              select 'e' || i, 'source1', 'sink1', 'rule1', null, '', '', 'normal', 'sent', 0, 0, 0, 1000 + i, '', 0, 0
+                attempts, ended_at, tags, suppressed, bytes, subject)
+              select 'e' || i, 'source1', 'sink1', 'rule1', null, '', '', 'normal', 'sent', 0, 0, 0, 1000 + i, '', 0, 0, ''
               from n;
             """)
         try first.close()

@@ -229,7 +229,8 @@ struct AccessTests {
         }
         try await journal.record([attempt(1, .dead), attempt(2, .sent), attempt(3, .retry)])
         #expect(try await store.access.retry(.ids([1, 2, 3, 4, 77]), at: stamp(60)) == 2)
-        let team = try await journal.pending(in: DeliveryLane(source: "lab", sink: "team"), after: 0, limit: 9)
+        let team = try await journal.pending(
+            in: DeliveryLane(source: "lab", sink: "team", priority: .high), after: 0, limit: 9)
         #expect(team.map(\.id) == [1, 3])
         #expect(team.allSatisfy { $0.attempts == 0 && $0.due == stamp(60) && $0.created == stamp(60) })
         #expect(try await store.access.drop(.ids([2, 3, 4]), at: stamp(70)) == 2)

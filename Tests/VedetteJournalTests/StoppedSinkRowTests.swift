@@ -18,10 +18,12 @@ struct StoppedSinkRowTests {
         let changes = [stop("team"), stop("lab", kind: .paused), stop("other")].map(SinkChange.stopped)
         let records = changes.map { PollRecord(record: nil, events: [], sinkChange: $0) }
         _ = try await store.journal.commit([poll()] + records)
-        _ = try await store.journal.commit([PollRecord(record: nil, sinkChange: .stopped(stop("team", since: 9)))])
+        _ = try await store.journal.commit([
+            PollRecord(record: nil, sinkChange: .stopped(stop("team", since: 9, kind: .failing)))
+        ])
         _ = try await store.journal.commit([PollRecord(record: nil, sinkChange: .resumed("other"))])
         try await store.restart()
-        let expected = [stop("lab", kind: .paused), stop("team", since: 9)]
+        let expected = [stop("lab", kind: .paused), stop("team", since: 9, kind: .failing)]
         #expect(try await store.journal.stoppedSinks() == expected)
         #expect(try await store.reader().stoppedSinks() == expected)
         #expect(try await store.reader().sourceRecords().map(\.name) == ["lab"])

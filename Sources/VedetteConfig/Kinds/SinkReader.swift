@@ -17,7 +17,8 @@ struct SinkReader {
             let map = MapReader(entry.value, what, keys: ConfigurationKeys.sink, options: kind.options, findings)
         else { return nil }
         let reader = OptionReader(secrets: secrets, findings: findings)
-        let policy = policy.policy(map, of: entry.name)
+        var policy = policy.policy(map, of: entry.name)
+        policy.isTextSink = !kind.isEventSink
         guard let options = reader.options(kind.options, in: map) else { return nil }
         do throws(OptionProblem) {
             // A kind may refuse the value of a secret, so without secrets no sink can be made.

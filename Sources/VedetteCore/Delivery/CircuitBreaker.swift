@@ -13,8 +13,8 @@ struct CircuitBreaker: Sendable {
     /// Failed attempts in a row.
     private var failures = 0
     private var openings = 0
-    private var lane: DeliveryLane?
-    /// Whether more than one lane failed. One lane alone may have a message that the receiver cannot take.
+    private var source: String?
+    /// Whether messages of more than one source failed. One alone may have a message that the receiver cannot take.
     private var isShared = false
     /// When the next probe may start; nil while the circuit is closed.
     private(set) var openUntil: Timestamp?
@@ -37,7 +37,8 @@ struct CircuitBreaker: Sendable {
             return
         }
         failures += 1
-        if let lane { isShared = isShared || lane != name } else { lane = name }
+        isShared = isShared || source.map { $0 != name.source } ?? false
+        source = source ?? name.source
         guard isDiverted || isShared && failures >= CircuitBreaker.threshold else { return }
         let doubled = CircuitBreaker.first * (1 << min(openings, 6))
         openings += 1

@@ -26,6 +26,8 @@ struct DeliveryBuffer: Sendable {
     var isReady = false
     /// Whether it is in its sink's queue.
     var isQueued = false
+    /// Whether its next delivery waits for an earlier one of its subject in another lane.
+    var isBlocked = false
     /// When its next delivery is due; nil while it does not wait for that.
     var waitsUntil: Timestamp?
     /// Whether a delivery was committed while the journal was read; the read may have missed it.
@@ -33,7 +35,9 @@ struct DeliveryBuffer: Sendable {
     private var mustReread = false
 
     var isBusy: Bool { !inFlight.isEmpty }
-    var isEmpty: Bool { waiting.isEmpty && !hasMore && !isLoading }
+    var isEmpty: Bool { waiting.isEmpty && !isUnread }
+    /// Whether the journal may have deliveries that were not read.
+    var isUnread: Bool { hasMore || isLoading }
     /// Whether more deliveries may be read. Those that wait for a retry have a bound of their own, so that many of them do
     /// not stop a lane without order.
     var hasRoom: Bool {
@@ -44,6 +48,12 @@ struct DeliveryBuffer: Sendable {
     func next(inOrder: Bool) -> Delivery? {
         if inOrder { return isBusy ? nil : waiting.first }
         return waiting.lazy.filter { !inFlight.contains($0.id) }.min { $0.due < $1.due }
+    }
+
+    /// Whether a delivery of another priority has to wait, since an earlier one of its subject is here.
+    func precedes(_ other: Delivery) -> Bool {
+        isUnread && (lastSeen == 0 || lastSeen < other.behind)
+            || waiting.contains { $0.id < other.id && $0.message.sharesSubject(with: other.message) }
     }
 
     mutating func started(_ id: Int64) { inFlight.insert(id) }

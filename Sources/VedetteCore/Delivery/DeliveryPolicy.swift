@@ -11,6 +11,9 @@ public struct DeliveryPolicy: Sendable, Hashable {
     public var interval = Duration.zero
     /// Whether messages of one source may arrive out of order (I6), so that a retry delays none of them.
     public var isParallel = false
+    /// Whether a person reads it, as a desktop, a chat or mail: then a pending message that is no longer true is replaced by the
+    /// later one. A program gets each.
+    public var isTextSink = false
     /// The bound of its pending messages.
     public var queue = QueueBound()
     /// A message that was not delivered within this time is dead.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides which delivery is attempted next: in order per lane, within the policy of each sink. It holds the lanes and
-/// their first deliveries; the rest is in the journal. A step costs time for the lanes that it touches, not for all.
+/// Decides which delivery is attempted next: in order per lane, the highest priority of a sink first, within its policy. It
+/// holds the lanes and their first deliveries; the rest is in the journal. A step costs time for the lanes that it touches,
+/// not for all.
 public struct DeliverySchedule: Sendable {
     /// Deliveries read ahead per lane.
     public static let ahead = 64
@@ -31,7 +32,7 @@ public struct DeliverySchedule: Sendable {
         var due: Timestamp
         var sink: String
         /// Nil for the sink itself.
-        var source: String?
+        var lane: DeliveryLane?
 
         static func < (a: Later, b: Later) -> Bool { a.due < b.due }
     }
@@ -83,7 +84,8 @@ public struct DeliverySchedule: Sendable {
 
     private func isHeld(_ lane: DeliveryBuffer, _ sink: String) -> Bool {
         let sink = sinks[sink]
-        return lane.waitsUntil != nil || sink?.isPaused == true || isOnce && sink?.circuit.isOpen == true
+        return lane.waitsUntil != nil || lane.isBlocked || sink?.isPaused == true
+            || isOnce && sink?.circuit.isOpen == true
     }
 
     // MARK: Events
@@ -112,8 +114,14 @@ public struct DeliverySchedule: Sendable {
     /// Adds deliveries that were committed, in their order.
     public mutating func committed(_ deliveries: [Delivery]) {
         for delivery in deliveries {
-            lanes[delivery.lane, default: DeliveryBuffer()].committed(delivery)
-            markReady(delivery.lane)
+            let name = delivery.lane
+            // Only the journal knows whether an earlier one of its subject is among what another lane has not read.
+            if name.siblings.contains(where: { lanes[$0]?.isUnread == true }) {
+                lanes[name, default: DeliveryBuffer()].moreCommitted(from: delivery.id)
+            } else {
+                lanes[name, default: DeliveryBuffer()].committed(delivery)
+            }
+            markReady(name)
         }
     }
 
@@ -122,6 +130,9 @@ public struct DeliverySchedule: Sendable {
     public mutating func loaded(_ deliveries: [Delivery], in name: DeliveryLane, ended: Set<Int64> = []) {
         lanes[name]?.loaded(deliveries, ended: ended)
         markReady(name)
+        // What these must not overtake may be committed and not announced yet.
+        let behind = deliveries.lazy.map(\.behind).max() ?? 0
+        for other in name.siblings where behind > lanes[other]?.lastSeen ?? 0 { moreCommitted(other, from: behind) }
     }
 
     /// Records that the journal could not be read; the lane is loaded again at its next turn.
@@ -175,6 +186,16 @@ public struct DeliverySchedule: Sendable {
 
     /// Pauses a sink that refused messages in an earlier run.
     public mutating func pause(sink: String) { sinks[sink, default: SinkThrottle()].isPaused = true }
+
+    /// Takes over that a sink failed in an earlier run, or under another watcher.
+    public mutating func fails(sink: String, since: Timestamp) {
+        sinks[sink, default: SinkThrottle()].failingSince = since
+    }
+
+    /// Leaves a time out of that for which sinks have failed: nothing was attempted in it.
+    public mutating func excludeFromFailures(_ pause: Duration) {
+        for (sink, state) in sinks { sinks[sink]?.failingSince = state.failingSince?.advanced(by: pause) }
+    }
 
     /// Forgets the lanes of a sink that another watcher delivers to from now on. Attempts in flight may end later.
     public mutating func remove(sink: String) {
@@ -244,13 +265,12 @@ public struct DeliverySchedule: Sendable {
     }
 
     private func isStale(_ entry: Later) -> Bool {
-        guard let source = entry.source else { return sinks[entry.sink]?.wakesAt != entry.due }
-        return lanes[DeliveryLane(source: source, sink: entry.sink)]?.waitsUntil != entry.due
+        guard let name = entry.lane else { return sinks[entry.sink]?.wakesAt != entry.due }
+        return lanes[name]?.waitsUntil != entry.due
     }
 
     private mutating func wake(_ entry: Later) {
-        if let source = entry.source {
-            let name = DeliveryLane(source: source, sink: entry.sink)
+        if let name = entry.lane {
             lanes[name]?.waitsUntil = nil
             markReady(name)
         } else {
@@ -259,10 +279,14 @@ public struct DeliverySchedule: Sendable {
         }
     }
 
+    /// Looks at a lane that changed, and at those that wait for one of its deliveries.
     private mutating func markReady(_ name: DeliveryLane) {
-        guard lanes[name]?.isReady == false else { return }
-        lanes[name]?.isReady = true
-        ready.append(name)
+        let blocked = name.siblings.filter { lanes[$0]?.isBlocked == true }
+        for name in [name] + blocked where lanes[name]?.isReady == false {
+            lanes[name]?.isReady = true
+            lanes[name]?.isBlocked = false
+            ready.append(name)
+        }
     }
 
     private mutating func turn(of name: DeliveryLane, at now: Timestamp) -> Action? {
@@ -297,7 +321,7 @@ public struct DeliverySchedule: Sendable {
     private mutating func wait(_ name: DeliveryLane, until due: Timestamp) {
         guard lanes[name]?.waitsUntil != due else { return }
         lanes[name]?.waitsUntil = due
-        if !isOnce { later.push(Later(due: due, sink: name.sink, source: name.source)) }
+        if !isOnce { later.push(Later(due: due, sink: name.sink, lane: name)) }
     }
 
     /// Starts attempts of the sink's queue while it has capacity.
@@ -317,7 +341,7 @@ public struct DeliverySchedule: Sendable {
         // `run --once` does not wait for an open circuit.
         guard let state = sinks[sink], state.wakesAt != start, !(isOnce && state.circuit.isOpen) else { return }
         sinks[sink]?.wakesAt = start
-        later.push(Later(due: start, sink: sink, source: nil))
+        later.push(Later(due: start, sink: sink, lane: nil))
     }
 
     private mutating func attempt(of name: DeliveryLane, inOrder: Bool, at now: Timestamp) -> Delivery? {
@@ -328,6 +352,9 @@ public struct DeliverySchedule: Sendable {
             wait(name, until: next.due)
             return nil
         }
+        let isBlocked = inOrder && name.siblings.contains { lanes[$0]?.precedes(next) == true }
+        lanes[name]?.isBlocked = isBlocked
+        guard !isBlocked else { return nil }
         lanes[name]?.started(next.id)
         return next
     }

@@ -2,7 +2,7 @@
 
 /// A change of a sink that outlasts a restart.
 public enum SinkChange: Sendable, Hashable {
-    /// It refused messages, and is paused or disabled until a person acts.
+    /// It refused messages, and is paused or disabled until a person acts; or it began to fail.
     case stopped(StoppedSink)
     /// It takes messages again.
     case resumed(String)

@@ -10,9 +10,8 @@ struct SinkThrottle: Sendable {
     var isPassingOn = false
     /// Whether it takes nothing until a person acts.
     var isPaused = false
-    /// Lanes with a delivery that is due, the longest waiting first, from `head` on.
-    private var queue: [DeliveryLane] = []
-    private var head = 0
+    /// Lanes with a delivery that is due, by priority.
+    private var queues: [Priority: LaneQueue] = [:]
     var circuit = CircuitBreaker()
     /// When the first of its last failures in a row was; nil for none.
     var failingSince: Timestamp?
@@ -39,24 +38,42 @@ struct SinkThrottle: Sendable {
         return until.flatMap { $0 > now ? $0 : nil }
     }
 
-    var hasQueue: Bool { head < queue.count }
+    var hasQueue: Bool { queues.values.contains { !$0.isEmpty } }
 
-    mutating func enqueue(_ lane: DeliveryLane) { queue.append(lane) }
+    mutating func enqueue(_ lane: DeliveryLane) { queues[lane.priority, default: LaneQueue()].append(lane) }
 
+    /// Takes the lane that waits longest among those of the highest priority.
     mutating func dequeue() -> DeliveryLane? {
-        guard hasQueue else { return nil }
-        defer {
-            head += 1
-            if head == queue.count || head > 1024 {
-                queue.removeFirst(head)
-                head = 0
-            }
+        for priority in Priority.allCases.reversed() {
+            if let lane = queues[priority]?.popFirst() { return lane }
         }
-        return queue[head]
+        return nil
     }
 
     mutating func started(at now: Timestamp) {
         inFlight += 1
         lastStart = now
+    }
+}
+
+/// Lanes that wait, the longest waiting first, from `head` on.
+private struct LaneQueue: Sendable {
+    private var lanes: [DeliveryLane] = []
+    private var head = 0
+
+    var isEmpty: Bool { head == lanes.count }
+
+    mutating func append(_ lane: DeliveryLane) { lanes.append(lane) }
+
+    mutating func popFirst() -> DeliveryLane? {
+        guard !isEmpty else { return nil }
+        defer {
+            head += 1
+            if isEmpty || head > 1024 {
+                lanes.removeFirst(head)
+                head = 0
+            }
+        }
+        return lanes[head]
     }
 }

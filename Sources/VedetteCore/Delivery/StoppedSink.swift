@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A sink that refused messages, and takes none until a person acts. The journal keeps it, so that it stays stopped over a
-/// restart.
+/// A sink that takes no messages: it refused them, and takes none until a person acts, or it fails and has fallbacks. The
+/// journal keeps it, so that it stays so over a restart.
 public struct StoppedSink: Sendable, Hashable {
     /// The sink's name.
     public var sink: String
-    /// `paused` or `disabled`.
+    /// `paused`, `disabled` or `failing`.
     public var kind: Event.Kind
     /// Why, without a secret.
     public var reason: String
-    /// When it refused.
+    /// When it refused, or when the first of its last failures in a row was.
     public var since: Timestamp
     /// A digest of the options that it had: with other options it is tried again.
     public var fingerprint: UInt64

@@ -15,6 +15,9 @@ public protocol EvictableQueues {
     func visit(
         _ sink: String, newestFirst: Bool, limit: Int, _ visit: (_ id: Int64, _ bytes: Int64) -> Bool) throws
 
+    /// Reads the deliveries that each filter accepts, the newest first.
+    func earlier(_ filters: [EarlierDeliveries]) throws -> [[Delivery]]
+
     /// Reads deliveries by their ids.
     func deliveries(_ ids: [Int64]) throws -> [Delivery]
 
@@ -31,22 +34,26 @@ public struct QueueEviction<Queues: EvictableQueues> {
     private let queues: Queues
     private var evicted: [Delivery] = []
     private var successors: [Delivery] = []
-    /// By id, where it is in `evicted`.
-    private var places: [Int64: Int] = [:]
+    private var replaced: [Delivery] = []
+    /// By id, each that ended, as it is now.
+    private var ended: [Int64: Delivery] = [:]
 
     /// Creates one that has ended nothing yet.
     public init(_ limits: EvictionLimits, _ queues: Queues) { (self.limits, self.queues) = (limits, queues) }
 
     /// Applies the bounds of the queues that got deliveries of polls.
     public mutating func evict(after polls: [Committed]) throws -> CommitResult {
-        try evict(after: polls.flatMap(\.deliveries))
+        let added = polls.flatMap(\.deliveries)
+        try replace(by: added)
+        try evict(after: applied(to: added))
         let polls = polls.map { Committed(events: $0.events, deliveries: applied(to: $0.deliveries)) }
         return CommitResult(polls: polls, eviction: eviction)
     }
 
     /// Applies the bounds of the queues that got successors of dead deliveries.
     public mutating func evict(afterSuccessors successors: [Delivery]) throws -> RecordResult {
-        try evict(after: successors)
+        try replace(by: successors)
+        try evict(after: applied(to: successors))
         return RecordResult(successors: applied(to: successors), eviction: eviction)
     }
 
@@ -67,11 +74,25 @@ public struct QueueEviction<Queues: EvictableQueues> {
         return QueueCheck(pending: try queues.pending(), eviction: eviction)
     }
 
-    private var eviction: Eviction { Eviction(evicted: evicted, successors: applied(to: successors)) }
+    private var eviction: Eviction {
+        Eviction(evicted: evicted, successors: applied(to: successors), replaced: replaced)
+    }
 
     /// Returns deliveries of this transaction as they are now.
     private func applied(to deliveries: [Delivery]) -> [Delivery] {
-        places.isEmpty ? deliveries : deliveries.map { places[$0.id].map { evicted[$0] } ?? $0 }
+        ended.isEmpty ? deliveries : deliveries.map { ended[$0.id] ?? $0 }
+    }
+
+    private mutating func replace(by added: [Delivery]) throws {
+        let later = added.filter(limits.mayReplace)
+        guard !later.isEmpty else { return }
+        let earlier = try queues.earlier(later.map(EarlierDeliveries.init))
+        let ends = EarlierDeliveries.ends(zip(later, earlier))
+        _ = try queues.write(ends.map(\.attempt))
+        for end in ends {
+            ended[end.delivery.id] = end.delivery
+            replaced.append(end.delivery)
+        }
     }
 
     private mutating func evict(after added: [Delivery]) throws {
@@ -108,7 +129,7 @@ public struct QueueEviction<Queues: EvictableQueues> {
             guard let attempt = limits.end(delivery, excess[delivery.id] ?? .count) else { continue }
             attempts.append(attempt)
             (delivery.state, delivery.reason) = (attempt.state, attempt.reason)
-            places[delivery.id] = evicted.count
+            ended[delivery.id] = delivery
             evicted.append(delivery)
         }
         let next = try queues.write(attempts)

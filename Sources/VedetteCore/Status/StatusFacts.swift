@@ -104,7 +104,7 @@ extension StatusFacts {
             var sink = SinkStatus(name: definition.name)
             (sink.isInsecure, sink.activity) = (definition.isInsecure, activity)
             sink.count = counts.first { $0.sink == definition.name } ?? sink.count
-            sink.stop = stops.first { $0.sink == definition.name }
+            sink.stop = stops.first { $0.sink == definition.name && $0.kind != .failing }
             if sink.count.retrying > 0 { sink.waiting = try await StatusFacts.waiting(definition.name, reader) }
             sinks.append(sink)
         }

@@ -2,8 +2,8 @@
 
 import VedetteCore
 
-/// Chooses the line of the log for an attempt. Logs once when a sink begins to fail and once when it recovers. Logs every pause
-/// and every dead message.
+/// Chooses the line of the log for an attempt. Logs once when a sink begins to fail and once when it recovers. Logs every pause,
+/// every dead message and every one that was refused and goes to a fallback.
 struct DeliveryLog {
     struct Line: Equatable {
         var level: LogLevel
@@ -16,7 +16,8 @@ struct DeliveryLog {
     private var proven: Set<String> = []
 
     /// Returns the line about an attempt of the message.
-    mutating func line(of attempt: Attempt, _ message: Message) -> Line {
+    /// - Parameter isDiverted: whether fallbacks get the messages of its sink, which is logged once for all of them.
+    mutating func line(of attempt: Attempt, _ message: Message, isDiverted: Bool = false) -> Line {
         let sink = message.sink
         guard let reason = attempt.reason else {
             proven.insert(sink)
@@ -28,7 +29,8 @@ struct DeliveryLog {
         }
         guard attempt.state == .retry else {
             failing[sink] = nil
-            return Line(level: .warning, text: "\(sink): \(attempt.state.rawValue): \(reason)")
+            let isKnown = isDiverted && attempt.state == .suppressed
+            return Line(level: isKnown ? .debug : .warning, text: "\(sink): \(attempt.state.rawValue): \(reason)")
         }
         return Line(level: level(of: attempt, sink), text: "\(sink): failed, and will be retried: \(reason)")
     }

@@ -60,11 +60,18 @@ public actor Dispatcher {
 
     func onSinkChange(_ call: @escaping SinkChanged) { sinkChanged = call }
 
-    /// Keeps the sinks stopped that refused messages in an earlier run, unless they have other options now.
+    /// Keeps the sinks stopped that refused messages in an earlier run, and the others failing since they failed, unless they
+    /// have other options now.
     func restore(_ earlier: [StoppedSink]) {
         for sink in earlier {
             guard stopped.restore(sink) else {
                 resume(sink.sink)
+                continue
+            }
+            guard sink.kind != .failing else {
+                let now = dependencies.clock.now()
+                let age = max(0, now.wall.milliseconds.addingClamped(-sink.since.milliseconds))
+                schedule.fails(sink: sink.sink, since: time.moment(now).wall.advanced(by: .milliseconds(-age)))
                 continue
             }
             schedule.pause(sink: sink.sink)
@@ -81,7 +88,10 @@ public actor Dispatcher {
         if let newestStored {
             let pause = Duration.milliseconds(
                 dependencies.clock.now().wall.milliseconds - newestStored.milliseconds)
-            if pause >= SuspendedAge.shortest { try await dependencies.journal.excludeFromAge(pause) }
+            if pause >= SuspendedAge.shortest {
+                try await dependencies.journal.excludeFromAge(pause)
+                schedule.excludeFromFailures(pause)
+            }
         }
         let lanes = try await dependencies.journal.pendingLanes()
         for lane in lanes { schedule.laneFound(lane) }
@@ -98,6 +108,7 @@ public actor Dispatcher {
         do throws(JournalError) {
             try await dependencies.journal.excludeFromAge(length)
             suspendedAge.ended(length)
+            schedule.excludeFromFailures(length)
             schedule.rereadAll()
             work()
         } catch {
@@ -292,6 +303,9 @@ public actor Dispatcher {
             dependencies.log.log(.warning, "\(sink): fails, so that its messages go to \(fallbacks)")
             queueLimiter.changed(at: now.boot)
         }
+        for sink in diverted.subtracting(failing).sorted() {
+            dependencies.log.log(.notice, "\(sink): is back, and gets its messages itself again")
+        }
         diverted = failing
     }
 
@@ -358,16 +372,22 @@ public actor Dispatcher {
         var attempt = policy.attempt(
             delivery, outcome, at: time.moment(now).wall, random: dependencies.random.fraction())
         reportChange(outcome, of: name)
-        if attempt.state.isPending, schedule.diverts(outcome, of: name, at: attempt.at),
-            delivery.hasFallback(among: sinks.policy(of: name).fallbacks, where: sinks.names.contains)
-        {
+        let isDiverted = schedule.diverts(outcome, of: name, at: attempt.at)
+        let isPassedOn =
+            isDiverted
+            && delivery.hasFallback(among: sinks.policy(of: name).fallbacks, where: sinks.names.contains)
+        if attempt.state == .dead || attempt.state.isPending && isPassedOn {
             attempt.state = .dead
+            attempt.passOn(delivery, sinks.policy(of: name), to: sinks.names, at: now.wall, dependencies.random)
         }
         schedule.attempted(attempt, outcome, in: delivery.lane, random: dependencies.random.fraction())
-        if attempt.state == .sent { sent += 1 } else { unsent += 1 }
+        if attempt.state == .sent { sent += 1 } else if attempt.successor == nil { unsent += 1 }
         meter.count(attempt.state, of: delivery.message)
         if attempt.state == .retry { probeRecovery(name) }
-        store(attempt, of: delivery)
+        writer.append(time.stored(attempt, now), to: name)
+        let fields = LogFields(source: delivery.message.event.source, sink: name, message: delivery.message.id)
+        let line = log.line(of: attempt, delivery.message, isDiverted: isDiverted)
+        dependencies.log.log(line.level, fields, line.text)
         startWriting()
         work()
     }
@@ -382,17 +402,21 @@ public actor Dispatcher {
             self.recoveryProbes[name] = nil
             guard isBack else { return }
             self.schedule.recovered(sink: name)
+            self.send(self.stopped.answered(name))
             self.work()
         }
     }
 
-    /// Reports the first refusal of a sink, and that a sink which was tried again has taken a message. Refusals of messages
+    /// Reports the first refusal or failure of a sink, and that a sink which was tried again has taken a message. Refusals of messages
     /// that were in flight beside it add nothing.
     private func reportChange(_ outcome: Outcome, of sink: String) {
         guard !schedule.isPaused(sink) else { return }
-        if outcome == .delivered {
-            send(stopped.resume(sink))
-        } else {
+        switch outcome {
+        case .delivered: send(stopped.resume(sink))
+        case .rejected: send(stopped.answered(sink))
+        // How long it has failed matters to its fallbacks alone.
+        case .retry where sinks.policy(of: sink).fallbacks.isEmpty: break
+        case .retry, .paused, .disabled:
             send(stopped.attempted(sink, outcome, at: dependencies.clock.now().wall))
         }
     }
@@ -408,20 +432,6 @@ public actor Dispatcher {
     }
 
     // MARK: Outcomes
-
-    /// Hands an outcome to the writer; a dead delivery is passed on to its fallback.
-    private func store(_ attempt: Attempt, of delivery: Delivery) {
-        var attempt = attempt
-        let now = dependencies.clock.now()
-        let (sink, message) = (delivery.message.sink, delivery.message)
-        if attempt.state == .dead {
-            attempt.passOn(delivery, sinks.policy(of: sink), to: sinks.names, at: now.wall, dependencies.random)
-        }
-        writer.append(time.stored(attempt, now), to: sink)
-        let fields = LogFields(source: message.event.source, sink: sink, message: message.id)
-        let line = log.line(of: attempt, message)
-        dependencies.log.log(line.level, fields, line.text)
-    }
 
     private func startWriting() { if writer.begin() { Task { await self.write() } } }
 
@@ -465,14 +475,16 @@ public actor Dispatcher {
     /// Takes deliveries that the journal ended beyond the limits of their queues.
     func evicted(_ eviction: Eviction) {
         guard !eviction.isEmpty else { return }
+        for delivery in eviction.replaced { schedule.ended(delivery) }
         for delivery in eviction.evicted {
             schedule.ended(delivery)
             if sinks.policy(of: delivery.message.sink).queue.policy == .dropOldest {
                 queueLimiter.evictedOldest(delivery)
             }
         }
-        unsent += eviction.evicted.count
-        queueLimiter.dropped(eviction.evicted.count { !diverted.contains($0.message.sink) })
+        let dead = eviction.evicted.count { $0.state == .dead }
+        unsent += dead
+        queueLimiter.dropped(dead)
         reportDropped()
         take(eviction.successors.filter(\.state.isPending))
         work()

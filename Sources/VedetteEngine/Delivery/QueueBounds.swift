@@ -28,7 +28,7 @@ final class QueueBounds: Sendable {
     func limits() -> EvictionLimits {
         let (state, now, random) = (state.withLock { $0 }, clock.now().wall, random)
         let bounds = state.sinks.map { ($0, (state.policy[$0] ?? DeliveryPolicy()).queue) }
-        return EvictionLimits(bounds: Dictionary(uniqueKeysWithValues: bounds)) { delivery, excess in
+        var limits = EvictionLimits(bounds: Dictionary(uniqueKeysWithValues: bounds)) { delivery, excess in
             let policy = state.policy[delivery.message.sink] ?? DeliveryPolicy()
             var end = Attempt(
                 delivery: delivery.id, state: .dead, attempts: delivery.attempts, due: delivery.due, at: now,
@@ -38,6 +38,8 @@ final class QueueBounds: Sendable {
             // Where no fallback is configured, it stays.
             return excess == .diverted && end.successor == nil ? nil : end
         }
+        limits.textSinks = state.sinks.filter { state.policy[$0]?.isTextSink == true }
+        return limits
     }
 
     /// Returns the limits for all deliveries: the bounds, the ages of what sinks that accept no messages have pending, and what
@@ -57,7 +59,7 @@ final class QueueBounds: Sendable {
 }
 
 extension Attempt {
-    /// Gives a delivery that died the successor at its next fallback, if it has one.
+    /// Gives a delivery that died the successor at its next fallback. Then it is no dead one: its sink has been told.
     /// - Parameter sinks: the sinks that are configured.
     mutating func passOn(
         _ delivery: Delivery, _ policy: DeliveryPolicy, to sinks: Set<String>, at now: Timestamp,
@@ -66,7 +68,7 @@ extension Attempt {
         let id = Message.idPrefix + random.identifier(at: now).description
         successor = delivery.fallback(among: policy.fallbacks, where: sinks.contains, id: id, at: now)
         guard let next = successor?.message.sink else { return }
-        reason = (reason.map { $0 + "; " } ?? "") + "passed on to '\(next)'"
+        (state, reason) = (.suppressed, "told by '\(next)'" + (reason.map { ": " + $0 } ?? ""))
     }
 }
 

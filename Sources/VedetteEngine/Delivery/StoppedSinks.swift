@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// The sinks that take no messages until a person acts, as the journal has them.
+/// The sinks that take no messages, as the journal has them: until a person acts, or as long as they fail.
 struct StoppedSinks {
     private var byName: [String: StoppedSink] = [:]
     /// A digest of each sink's options.
@@ -10,7 +10,8 @@ struct StoppedSinks {
 
     init(fingerprints: [String: UInt64]) { self.fingerprints = fingerprints }
 
-    var names: [String] { Array(byName.keys) }
+    /// Those that wait for a person.
+    var names: [String] { byName.values.filter { $0.kind != .failing }.map(\.sink) }
 
     mutating func configure(_ fingerprints: [String: UInt64]) { self.fingerprints = fingerprints }
 
@@ -32,12 +33,19 @@ struct StoppedSinks {
         switch outcome {
         case .paused(let text): (kind, reason) = (.paused, text)
         case .disabled(let text): (kind, reason) = (.disabled, text)
-        case .delivered, .rejected, .retry: return nil
+        case .retry(let text, _): (kind, reason) = (.failing, text)
+        case .delivered, .rejected: return nil
         }
+        let known = byName[sink]?.kind
+        guard kind != .failing || known == nil else { return nil }
         let stop = StoppedSink(
             sink: sink, kind: kind, reason: reason, since: now, fingerprint: fingerprints[sink, default: 0])
-        return byName.updateValue(stop, forKey: sink) == nil ? .stopped(stop) : nil
+        byName[sink] = stop
+        return known == nil || known == .failing ? .stopped(stop) : nil
     }
+
+    /// Notes that the receiver of a sink answers, so that the sink no longer fails.
+    mutating func answered(_ sink: String) -> SinkChange? { byName[sink]?.kind == .failing ? resume(sink) : nil }
 
     /// Forgets a sink that another watcher delivers to from now on.
     mutating func forget(_ sink: String) { byName[sink] = nil }

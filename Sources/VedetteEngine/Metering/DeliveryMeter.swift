@@ -30,6 +30,7 @@ final class DeliveryMeter {
         let key = Key(sink: message.sink, state: state)
         if counters[key] == nil { counters[key] = meter.counter(.deliveryAttempts, message.sink, state.rawValue) }
         counters[key]?.add(1)
-        rules.count(state, of: message.rule)
+        // What a fallback tells is a message of its own.
+        if state == .sent { rules.count(state, of: message.rule) }
     }
 }

@@ -189,8 +189,9 @@ actor RuleCoordinator {
         sinkChanges[sink] = change
         let error =
             switch change.change {
-            case .stopped(let stop): await sinkStopped(stop)
-            case .resumed: await sinkResumed(change.change)
+            case .stopped(let stop) where stop.kind != .failing: await sinkStopped(stop)
+            // No event tells it.
+            case .stopped, .resumed: await storeAlone(change.change)
             }
         // A later change of the sink counts, whatever became of this one.
         guard sinkChanges[sink]?.number == change.number else { return }
@@ -200,7 +201,7 @@ actor RuleCoordinator {
         retryLater()
     }
 
-    private func sinkResumed(_ change: SinkChange) async -> JournalError? {
+    private func storeAlone(_ change: SinkChange) async -> JournalError? {
         do throws(JournalError) {
             _ = try await commits.submit(PollRecord(record: nil, sinkChange: change)).committed()
             return nil

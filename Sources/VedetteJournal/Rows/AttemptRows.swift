@@ -14,7 +14,7 @@ enum AttemptRows {
         let update = try db.cachedStatement(
             sql: """
                 update delivery set state = ?1, attempts = ?2, due = ?3, reason = ?4, ended_at = ?5
-                where id = ?6 and (ended_at is null or ?1 = 'sent' and state = 'dead')
+                where id = ?6 and (ended_at is null or ?1 = 'sent' and state in ('dead', 'suppressed'))
                 """)
         let insert = try db.cachedStatement(
             sql: """

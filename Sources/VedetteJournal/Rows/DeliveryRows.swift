@@ -12,16 +12,19 @@ enum DeliveryRows {
     }
 
     static let nextLane = """
-        select source, sink from delivery where ended_at is null and (source, sink) > (?, ?)
-        order by source, sink limit 1
+        select source, sink, priority from delivery where ended_at is null and (source, sink, priority) > (?, ?, ?)
+        order by source, sink, priority limit 1
         """
 
     /// Jumps from lane to lane, for a lane may hold 100,000 deliveries.
     static func lanes(_ db: Database) throws -> [DeliveryLane] {
         let next = try db.cachedStatement(sql: nextLane)
         var lanes: [DeliveryLane] = []
-        while let row = try Row.fetchOne(next, arguments: [lanes.last?.source ?? "", lanes.last?.sink ?? ""]) {
-            lanes.append(DeliveryLane(source: row[0], sink: row[1]))
+        var last: StatementArguments = ["", "", ""]
+        while let row = try Row.fetchOne(next, arguments: last) {
+            last = [row[0] as String, row[1] as String, row[2] as String]
+            guard let priority = Priority(rawValue: row[2]) else { continue }
+            lanes.append(DeliveryLane(source: row[0], sink: row[1], priority: priority))
         }
         return lanes
     }
@@ -50,11 +53,14 @@ enum DeliveryRows {
         "select event, state from delivery where event in (select value from json_each(?))"
 
     static let pendingInLane =
-        DeliveryRow.select
-        + " where d.source = ? and d.sink = ? and d.id > ? and d.ended_at is null order by d.id limit ?"
+        DeliveryRow.selectQueued
+        + " where d.source = ? and d.sink = ? and d.priority = ? and d.id > ? and d.ended_at is null order by d.id limit ?"
 
     static func pending(_ db: Database, in lane: DeliveryLane, after: Int64, limit: Int) throws -> [Delivery] {
-        try select(db, sql: pendingInLane, [lane.source, lane.sink, after, limit]).map(\.delivery)
+        try Row.fetchCursor(
+            db.cachedStatement(sql: pendingInLane),
+            arguments: [lane.source, lane.sink, lane.priority.rawValue, after, limit]
+        ).decode(DeliveryRow.decodeQueued)
     }
 
     /// Reads deliveries in the order of release, from the first id above `after`.
@@ -156,8 +162,8 @@ enum DeliveryRows {
 
     static let insert = """
         insert into delivery (message, source, sink, rule, event, event_body, own_event_id, title, text, priority, state,
-          created, due, attempts, reason, ended_at, tags, suppressed, chain, bytes, field)
-        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          created, due, attempts, reason, ended_at, tags, suppressed, chain, bytes, field, subject)
+        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
     /// Writes a new delivery.
@@ -177,7 +183,7 @@ enum DeliveryRows {
             delivery.state.rawValue, delivery.created.milliseconds, delivery.due.milliseconds, delivery.attempts,
             delivery.reason, delivery.state.isPending ? nil : delivery.created.milliseconds,
             message.tags.joined(separator: "\n"), message.suppressed, delivery.chain?.joined(separator: "\n"),
-            bytes, message.field,
+            bytes, message.field, message.subject,
         ])
         delivery.id = db.lastInsertedRowID
         return delivery

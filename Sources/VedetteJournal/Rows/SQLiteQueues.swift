@@ -29,6 +29,23 @@ struct SQLiteQueues: EvictableQueues {
         while let row = try rows.next(), visit(row[0], row[1]) {}
     }
 
+    static let earlier =
+        DeliveryRow.select
+        + " where d.sink = ? and d.rule = ? and d.subject in (?, ?) and d.id < ? and d.ended_at is null"
+        + " and (? or d.event is null) order by d.id desc limit ?"
+
+    func earlier(_ filters: [EarlierDeliveries]) throws -> [[Delivery]] {
+        try filters.map { filter in
+            try DeliveryRows.select(
+                db, sql: Self.earlier,
+                [
+                    filter.sink, filter.rule, filter.subjects.0, filter.subjects.1, filter.before, !filter.areOfRules,
+                    EarlierDeliveries.limit,
+                ]
+            ).map(\.delivery)
+        }
+    }
+
     func deliveries(_ ids: [Int64]) throws -> [Delivery] {
         let select = DeliveryRow.select + " where d.id = ?"
         return try ids.compactMap { try DeliveryRows.select(db, sql: select, [$0]).first?.delivery }

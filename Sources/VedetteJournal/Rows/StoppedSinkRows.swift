@@ -3,7 +3,7 @@
 import GRDB
 import VedetteCore
 
-/// The rows of `stopped_sink`: the sinks that take no messages until a person acts.
+/// The rows of `stopped_sink`.
 enum StoppedSinkRows {
     static func write(_ change: SinkChange, _ db: Database) throws {
         switch change {

@@ -65,7 +65,7 @@ enum AttemptRows {
         set state = a.state, attempts = a.attempts, due = a.due, reason = a.reason, ended_at = a.ended_at
         from unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[])
           as a (state, attempts, due, reason, ended_at, id)
-        where d.id = a.id and (d.ended_at is null or a.state = 'sent' and d.state = 'dead')
+        where d.id = a.id and (d.ended_at is null or a.state = 'sent' and d.state in ('dead', 'suppressed'))
         """
 
     /// The watcher that holds the sink now attempts it again.

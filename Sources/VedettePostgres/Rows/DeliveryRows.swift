@@ -18,25 +18,29 @@ enum DeliveryRows {
         try connection.run(
             """
             with recursive lane as (
-              (select source, sink from delivery where ended_at is null order by source, sink limit 1)
+              (select source, sink, priority from delivery where ended_at is null order by source, sink, priority limit 1)
               union all
-              select next.source, next.sink from lane cross join lateral (
-                select d.source, d.sink from delivery d
-                where d.ended_at is null and (d.source, d.sink) > (lane.source, lane.sink)
-                order by d.source, d.sink limit 1) as next
-            ) select source, sink from lane
+              select next.source, next.sink, next.priority from lane cross join lateral (
+                select d.source, d.sink, d.priority from delivery d
+                where d.ended_at is null and (d.source, d.sink, d.priority) > (lane.source, lane.sink, lane.priority)
+                order by d.source, d.sink, d.priority limit 1) as next
+            ) select source, sink, priority from lane
             """
-        ).map { DeliveryLane(source: try $0.text(0), sink: try $0.text(1)) }
+        ).compactMap { row in
+            let (source, sink) = (try row.text(0), try row.text(1))
+            return Priority(rawValue: try row.text(2)).map { DeliveryLane(source: source, sink: sink, priority: $0) }
+        }
     }
 
     static func pending(
         _ connection: Connection, in lane: DeliveryLane, after: Int64, limit: Int
     ) throws -> [Delivery] {
         try connection.run(
-            DeliveryRow.select
-                + " where d.source = $1 and d.sink = $2 and d.id > $3 and d.ended_at is null order by d.id limit $4",
-            [lane.source, lane.sink, after, limit]
-        ).map { try DeliveryRow.decode($0).delivery }
+            """
+            \(DeliveryRow.selectQueued) where d.source = $1 and d.sink = $2 and d.priority = $3 and d.id > $4
+              and d.ended_at is null order by d.id limit $5
+            """, [lane.source, lane.sink, lane.priority.rawValue, after, limit]
+        ).map(DeliveryRow.decodeQueued)
     }
 
     /// Reads what a sink delivered since a time, and its last dead message.
@@ -177,7 +181,7 @@ enum DeliveryRows {
         ("priority", "text"),
         ("state", "text"), ("created", "bigint"), ("due", "bigint"), ("attempts", "bigint"), ("reason", "text"),
         ("ended_at", "bigint"), ("tags", "text"), ("suppressed", "bigint"), ("chain", "text"), ("bytes", "bigint"),
-        ("field", "text"),
+        ("field", "text"), ("subject", "text"),
     ]
 
     private static let insert = """
@@ -200,7 +204,7 @@ enum DeliveryRows {
             delivery.state.rawValue, delivery.created.milliseconds, delivery.due.milliseconds, delivery.attempts,
             delivery.reason, delivery.state.isPending ? nil : delivery.created.milliseconds,
             message.tags.joined(separator: "\n"), message.suppressed, delivery.chain?.joined(separator: "\n"),
-            texts + (event?.bytes ?? Int64(body?.count ?? 0)), message.field,
+            texts + (event?.bytes ?? Int64(body?.count ?? 0)), message.field, message.subject,
         ]
     }
 }

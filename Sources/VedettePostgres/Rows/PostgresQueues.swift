@@ -28,6 +28,22 @@ struct PostgresQueues: EvictableQueues {
         for row in rows { guard visit(try row.int64(0), try row.int64(1)) else { break } }
     }
 
+    func earlier(_ filters: [EarlierDeliveries]) throws -> [[Delivery]] {
+        let sql =
+            DeliveryRow.select
+            + " where d.sink = $1 and d.rule = $2 and d.subject in ($3, $4) and d.id < $5 and d.ended_at is null"
+            + " and ($6::bigint = 0 or d.event is null) order by d.id desc limit $7"
+        let commands = filters.map { filter in
+            SQLCommand(
+                sql,
+                [
+                    filter.sink, filter.rule, filter.subjects.0, filter.subjects.1, filter.before,
+                    Int64(filter.areOfRules ? 1 : 0), EarlierDeliveries.limit,
+                ])
+        }
+        return try transaction.run(commands).map { try $0.map { try DeliveryRow.decode($0).delivery } }
+    }
+
     func deliveries(_ ids: [Int64]) throws -> [Delivery] { try DeliveryRows.select(ids, transaction) }
 
     func write(_ attempts: [Attempt]) throws -> [Delivery] { try AttemptRows.write(attempts, transaction) }

@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// The rows of `stopped_sink`: the sinks that take no messages until a person acts.
+/// The rows of `stopped_sink`.
 enum StoppedSinkRows {
     static func write(_ change: SinkChange, _ transaction: Transaction) {
         switch change {

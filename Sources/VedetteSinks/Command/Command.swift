@@ -17,7 +17,7 @@ enum CommandKind {
             OptionSpec(
                 "timeout", .duration, "How long it may take; then it and its children are ended.", default: "30s"),
         ],
-        isLocal: true,
+        isEventSink: true, isLocal: true,
         make: { options throws(OptionProblem) in
             let settings = try CommandSettings(options)
             return { _, _ in CommandSink(settings: settings) }

@@ -18,7 +18,7 @@ enum FileKind {
                 "`json`: the event, one object per line; `line`: one line for people.", default: "json"),
             OptionSpec("template", .template, "One line per message by this template, instead of a format."),
         ],
-        showsTexts: false, isLocal: true,
+        showsTexts: false, isEventSink: true, isLocal: true,
         make: { options throws(OptionProblem) in
             let path = try options.line("path") ?? ""
             guard path.hasPrefix("/"), !path.hasSuffix("/") else {

@@ -15,7 +15,7 @@ public enum StdoutKind {
                 default: "line on a terminal, else json"),
             OptionSpec("template", .template, "One line per message by this template, instead of a format."),
         ],
-        showsTexts: false, isLocal: true,
+        showsTexts: false, isEventSink: true, isLocal: true,
         make: { options throws(OptionProblem) in
             let format = try LineFormat(options, standard: isatty(STDOUT_FILENO) != 0 ? "line" : "json")
             return { _, services in

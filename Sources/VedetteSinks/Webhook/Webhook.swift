@@ -30,7 +30,7 @@ public enum WebhookKind {
                 "How the values in `body` are escaped, and its content type.", default: "json"),
             .tls, .timeout,
         ],
-        showsTexts: false,
+        showsTexts: false, isEventSink: true,
         make: { options throws(OptionProblem) in
             let settings = try WebhookSettings(options)
             return { name, services in WebhookSink(name: name, settings: settings, services: services) }

@@ -184,7 +184,7 @@ struct OutboxCommand: AsyncParsableCommand {
             let stopped = try await journal.reader().stoppedSinks()
             let count = try await journal.retry(selection, at: now)
             try Output.print("\(counted(count, "message")) will be tried again")
-            if let sink = stopped.first(where: { $0.sink == selection.wholeSink }) {
+            if let sink = stopped.first(where: { $0.sink == selection.wholeSink && $0.kind != .failing }) {
                 try Output.print("the sink '\(sink.sink)', which is \(sink.kind.word), takes messages again")
             }
         }

@@ -55,7 +55,7 @@ public struct JournalTable: Sendable, Hashable {
         "own_event_id",
         "title", "text", "priority", "state", "created:integer", "due:integer", "attempts:integer", "reason",
         "ended_at:integer",
-        "tags", "suppressed:integer", "chain", "bytes:integer", "field")
+        "tags", "suppressed:integer", "chain", "bytes:integer", "field", "subject")
 
     private static let attempt = JournalTable(
         "attempt", key: 2, "delivery:integer", "slot:integer", "number:integer", "at:integer", "due:integer", "state",

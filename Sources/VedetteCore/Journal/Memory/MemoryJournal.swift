@@ -46,7 +46,7 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
         try transaction { state throws(JournalError) in
             var committed: [Committed] = []
             for poll in polls { committed.append(try state.write(poll)) }
-            let eviction = try state.evict(limits, after: committed.flatMap(\.deliveries))
+            let eviction = try state.replaceAndEvict(limits, after: committed.flatMap(\.deliveries))
             let polls = committed.map { Committed(events: $0.events, deliveries: state.current($0.deliveries)) }
             return CommitResult(polls: polls, eviction: state.current(eviction))
         }
@@ -59,18 +59,32 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
     }
 
     public func pendingLanes() -> [DeliveryLane] {
-        read { Set($0.pending.map(\.lane)).sorted { ($0.source, $0.sink) < ($1.source, $1.sink) } }
+        read {
+            Set($0.pending.map(\.lane)).sorted {
+                ($0.source, $0.sink, $0.priority.rawValue) < ($1.source, $1.sink, $1.priority.rawValue)
+            }
+        }
     }
 
     public func pending(in lane: DeliveryLane, after: Int64, limit: Int) -> [Delivery] {
-        read { Array($0.pending.lazy.filter { $0.lane == lane && $0.id > after }.prefix(limit)) }
+        read { state in
+            state.pending.lazy.filter { $0.lane == lane && $0.id > after }.prefix(limit).map { delivery in
+                var delivery = delivery
+                delivery.behind =
+                    state.pending.last {
+                        $0.id < delivery.id && lane.siblings.contains($0.lane)
+                            && $0.message.sharesSubject(with: delivery.message)
+                    }?.id ?? 0
+                return delivery
+            }
+        }
     }
 
     @discardableResult
     public func record(_ attempts: [Attempt], within limits: EvictionLimits) throws(JournalError) -> RecordResult {
         try transaction { state throws(JournalError) in
             let successors = try state.write(attempts)
-            let eviction = try state.evict(limits, after: successors)
+            let eviction = try state.replaceAndEvict(limits, after: successors)
             return RecordResult(successors: state.current(successors), eviction: state.current(eviction))
         }
     }

@@ -91,7 +91,7 @@ struct MemoryJournalState: Sendable {
 
     private mutating func write(_ attempt: Attempt) throws(JournalError) -> Delivery? {
         guard let i = index(of: attempt.delivery),
-            deliveries[i].state.isPending || deliveries[i].state == .dead && attempt.state == .sent
+            deliveries[i].state.isPending || deliveries[i].state != .sent && attempt.state == .sent
         else { return nil }
         deliveries[i].state = attempt.state
         deliveries[i].endedAt = attempt.state.isPending ? nil : attempt.at
@@ -156,7 +156,23 @@ struct MemoryJournalState: Sendable {
     }
 
     func current(_ eviction: Eviction) -> Eviction {
-        Eviction(evicted: current(eviction.evicted), successors: current(eviction.successors))
+        Eviction(
+            evicted: current(eviction.evicted), successors: current(eviction.successors),
+            replaced: current(eviction.replaced))
+    }
+
+    /// Ends what new deliveries replace, then applies the bounds of the queues that got them.
+    mutating func replaceAndEvict(_ limits: EvictionLimits, after added: [Delivery]) throws(JournalError) -> Eviction {
+        let later = added.filter(limits.mayReplace)
+        let ends = EarlierDeliveries.ends(
+            later.map { later in
+                let earlier = EarlierDeliveries(for: later)
+                return (later, Array(pending.reversed().filter(earlier.contain).prefix(EarlierDeliveries.limit)))
+            })
+        _ = try write(ends.map(\.attempt))
+        var eviction = try evict(limits, after: current(added))
+        eviction.replaced = ends.map(\.delivery)
+        return eviction
     }
 
     /// Applies the bounds of the queues that got deliveries.

@@ -3,11 +3,35 @@
 /// How both stores keep a delivery.
 public enum DeliveryRow {
     /// The beginning of a statement that reads deliveries as `d`, each with the body of its event.
-    public static let select = """
-        select d.id, d.message, d.rule, d.sink, coalesce(e.body, d.event_body), d.title, d.text, d.priority,
+    public static let select = "select \(columns) \(tables)"
+
+    private static let columns = """
+        d.id, d.message, d.rule, d.sink, coalesce(e.body, d.event_body), d.title, d.text, d.priority,
           d.created, d.attempts, d.due, d.reason, d.state, d.ended_at, d.tags, d.suppressed, d.chain, d.field
-        from delivery d left join event e on e.seq = d.event
         """
+
+    private static let tables = "from delivery d left join event e on e.seq = d.event"
+
+    /// The beginning of a statement for `decodeQueued`: an earlier delivery about the same subject, or one about several subjects
+    /// of the rule, may be in another lane of the source and sink.
+    public static let selectQueued = """
+        select \(columns), case when d.subject = '' then
+            (select max(o.id) from delivery o where o.source = d.source and o.sink = d.sink and o.rule = d.rule
+              and o.priority in ('low', 'normal', 'high') and o.priority <> d.priority and o.id < d.id
+              and o.ended_at is null)
+          else
+            (select max(o.id) from delivery o where o.sink = d.sink and o.rule = d.rule and o.subject in (d.subject, '')
+              and o.source = d.source and o.priority <> d.priority and o.id < d.id and o.ended_at is null)
+          end
+        \(tables)
+        """
+
+    /// Reads a pending delivery, and which other one it must not overtake.
+    public static func decodeQueued(_ row: some StoredRow) throws(UnreadableRow) -> Delivery {
+        var delivery = try decode(row).delivery
+        delivery.behind = try row.optionalInt64(18) ?? 0
+        return delivery
+    }
 
     /// Deliveries of a message by the id of its own event are read up to this number.
     public static let maximumOfMessage = 100

@@ -8,7 +8,7 @@ public enum StoppedSinkRow {
     /// Reads a row of these columns.
     public static func decode(_ row: some StoredRow) throws(UnreadableRow) -> StoppedSink {
         let (sink, word) = (try row.text(0), try row.text(1))
-        guard let kind = [Event.Kind.paused, .disabled].first(where: { $0.word == word }) else {
+        guard let kind = [Event.Kind.paused, .disabled, .failing].first(where: { $0.word == word }) else {
             throw UnreadableRow("the row of the stopped sink '\(sink)' is unreadable")
         }
         return StoppedSink(

@@ -18,6 +18,9 @@ public struct Delivery: Sendable, Hashable {
     public var state: DeliveryState
     /// The fallbacks that follow when it dies here too; nil for a message that no other sink failed to deliver.
     public var chain: [String]?
+    /// The highest id of the earlier pending deliveries about its subject in other lanes of its source and sink, as the
+    /// journal had them when it was read; 0 for none.
+    public var behind: Int64 = 0
 
     /// Creates a delivery.
     public init(
@@ -30,7 +33,9 @@ public struct Delivery: Sendable, Hashable {
     }
 
     /// The lane that it is in.
-    public var lane: DeliveryLane { DeliveryLane(source: message.event.source, sink: message.sink) }
+    public var lane: DeliveryLane {
+        DeliveryLane(source: message.event.source, sink: message.sink, priority: message.priority)
+    }
 
     /// Returns whether a fallback can get the message when it dies here.
     public func hasFallback(among fallbacks: [String], where isKnown: (String) -> Bool) -> Bool {

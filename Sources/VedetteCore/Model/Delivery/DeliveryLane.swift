@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A source and a sink. Messages of one lane are sent in order (I6).
+/// A source, a sink and a priority. Messages of one lane are sent in order (I6).
 public struct DeliveryLane: Sendable, Hashable {
     /// The source's name.
     public var source: String
     /// The sink's name.
     public var sink: String
 
+    /// The priority of its messages.
+    public var priority: Priority
+
     /// Creates a lane.
-    public init(source: String, sink: String) { (self.source, self.sink) = (source, sink) }
+    public init(source: String, sink: String, priority: Priority = .normal) {
+        (self.source, self.sink, self.priority) = (source, sink, priority)
+    }
+
+    /// The lanes of the same source and sink with other priorities.
+    var siblings: [DeliveryLane] {
+        Priority.allCases.filter { $0 != priority }.map { DeliveryLane(source: source, sink: sink, priority: $0) }
+    }
 }

@@ -8,7 +8,7 @@ public protocol Journal: Sendable {
     /// Reads the record of every source that was polled and is still kept.
     func sourceRecords() async throws(JournalError) -> [SourceRecord]
 
-    /// Reads the sinks that take no messages until a person acts, in order of name.
+    /// Reads the sinks that are paused, disabled or failing, in order of name.
     func stoppedSinks() async throws(JournalError) -> [StoppedSink]
 
     /// Reads the items of a source's snapshot, including those remembered as absent.
@@ -40,7 +40,7 @@ public protocol Journal: Sendable {
     func pending(in lane: DeliveryLane, after: Int64, limit: Int) async throws(JournalError) -> [Delivery]
 
     /// Writes the outcomes of attempts in one transaction, within the limits of the queues that get successors. An outcome
-    /// for a delivery that has ended is ignored (I5), except that a success makes a dead delivery sent: it was evicted or
+    /// for a delivery that has ended is ignored (I5), except that a success makes it sent: it was evicted or
     /// dropped while its attempt was in flight, and the receiver has it.
     @discardableResult
     func record(_ attempts: [Attempt], within limits: EvictionLimits) async throws(JournalError) -> RecordResult

@@ -49,7 +49,7 @@ public protocol JournalReader: Sendable {
     /// - Parameter offset: how many items come before.
     func items(of source: String, from offset: Int, limit: Int) async throws(JournalError) -> [StoredItem]
 
-    /// Reads the sinks that take no messages until a person acts, in order of name.
+    /// Reads the sinks that are paused, disabled or failing, in order of name.
     func stoppedSinks() async throws(JournalError) -> [StoppedSink]
 
     /// Reads the last report of how late polls start, by the name of its watcher, which is empty where that has the journal for

@@ -6,9 +6,12 @@ public struct Eviction: Sendable, Hashable {
     /// Their deliveries to fallbacks, with ids. One that exceeds the bound of its own queue is evicted too.
     public var successors: [Delivery]
 
-    public var isEmpty: Bool { evicted.isEmpty }
+    /// Deliveries that a later message of their rule and subject replaces, and reminders that an earlier one makes needless.
+    public var replaced: [Delivery]
 
-    public init(evicted: [Delivery] = [], successors: [Delivery] = []) {
-        (self.evicted, self.successors) = (evicted, successors)
+    public var isEmpty: Bool { evicted.isEmpty && replaced.isEmpty }
+
+    public init(evicted: [Delivery] = [], successors: [Delivery] = [], replaced: [Delivery] = []) {
+        (self.evicted, self.successors, self.replaced) = (evicted, successors, replaced)
     }
 }

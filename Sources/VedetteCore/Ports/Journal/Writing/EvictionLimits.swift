@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the journal evicts from the queues of sinks: pending deliveries beyond their bounds, those that have expired, and those
-/// that fallbacks get.
+/// What the journal evicts from the queues of sinks: pending deliveries beyond their bounds, those that have expired, those that
+/// fallbacks get, and those that a later message replaces.
 public struct EvictionLimits: Sendable {
     /// Why a pending delivery is evicted.
     public enum Excess: Sendable, Hashable {
@@ -26,6 +26,8 @@ public struct EvictionLimits: Sendable {
     /// Sinks whose pending deliveries go to their fallbacks, each with the deliveries that stay since an attempt of them is
     /// under way.
     public var diverted: [String: Set<Int64>] = [:]
+    /// Sinks that persons read: a pending message that is no longer true is replaced there.
+    public var textSinks: Set<String> = []
     /// Returns the outcome of a pending delivery that is evicted, with its reason and its successor; nil for one that stays, since
     /// no fallback can get it.
     public var end: @Sendable (Delivery, Excess) -> Attempt?
@@ -36,8 +38,10 @@ public struct EvictionLimits: Sendable {
 
     /// No limits.
     public static let none = EvictionLimits(bounds: [:]) { delivery, _ in
-        Attempt(
+        var end = Attempt(
             delivery: delivery.id, state: .dead, attempts: delivery.attempts, due: delivery.due, at: delivery.due,
             reason: nil)
+        end.wasMade = false
+        return end
     }
 }

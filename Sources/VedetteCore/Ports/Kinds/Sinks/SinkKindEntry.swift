@@ -13,6 +13,8 @@ public struct SinkKindEntry: Sendable {
     public var options: [OptionSpec]
     /// Whether it shows a message's title and text. Other kinds pass the event on, and a rule may not give texts for them.
     public var showsTexts: Bool
+    /// Whether a program takes its messages, so that it gets each event in order; a person is told what is true now.
+    public var isEventSink: Bool
     /// Whether its messages stay on the machine of the watcher, so that it matters which of several watchers delivers them.
     public var isLocal: Bool
     /// Validates the options. The factory that it returns makes the sink when the watcher starts.
@@ -21,10 +23,10 @@ public struct SinkKindEntry: Sendable {
     /// Creates a row.
     public init(
         name: String, summary: String, options: [OptionSpec], showsTexts: Bool = true,
-        isLocal: Bool = false,
+        isEventSink: Bool = false, isLocal: Bool = false,
         make: @escaping @Sendable (Options) throws(OptionProblem) -> Factory
     ) {
         (self.name, self.summary, self.options) = (name, summary, options)
-        (self.showsTexts, self.isLocal, self.make) = (showsTexts, isLocal, make)
+        (self.showsTexts, self.isEventSink, self.isLocal, self.make) = (showsTexts, isEventSink, isLocal, make)
     }
 }
