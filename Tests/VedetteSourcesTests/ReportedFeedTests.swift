@@ -184,14 +184,77 @@ struct ReportedFeedIDTests {
                 == [["appeared y", "appeared x"]])
     }
 
-    @Test("a title that changes with the id is a change of the entry")
+    @Test("a title that changes with the id, while an older entry stays, is a change of the entry")
     func changed() async throws {
-        let (one, two) = (
-            Self.entry("One", "https://a.example/1#0", link: "1", day: 1), Self.entry("Two", "2", link: "2", day: 2)
+        let (zero, one) = (
+            Self.entry("Zero", "0", link: "0", day: 1), Self.entry("One", "https://a.example/1#0", link: "1", day: 2)
         )
-        let edited = Self.entry("One, edited", "https://a.example/1#1", link: "1", day: 3)
+        let edited = Self.entry("One, edited", "https://a.example/1#1", link: "1", day: 2)
         #expect(
-            try await Reported.events([Reported.rss(two, one), Reported.rss(edited, two)]) == [["changed One, edited"]])
+            try await Reported.events([Reported.rss(one, zero), Reported.rss(edited, zero)])
+                == [["changed One, edited"]])
+    }
+
+    /// A comment: its number is the fragment of its id and, with `isInLink`, of its link.
+    private static func comment(
+        _ number: Int, on post: String, by author: String = "Ann", isInLink: Bool = true
+    ) -> String {
+        let link = isInLink ? "\(post)#comment-\(number)" : post
+        return entry("By: \(author)", "https://a.example/\(post)#comment-\(number)", link: link, day: number)
+    }
+
+    @Test(
+        "a comment that takes the place of another on the same page is new, whoever wrote it",
+        arguments: [("Ann", true), ("Bob", true), ("Ann", false), ("Bob", false)])
+    func comments(author: String, isInLink: Bool) async throws {
+        func comment(_ number: Int, _ post: String, by author: String = "Ann") -> String {
+            Self.comment(number, on: post, by: author, isInLink: isInLink)
+        }
+        let (first, second, third) = (comment(1, "a"), comment(2, "b"), comment(3, "c"))
+        let newest = comment(4, "a", by: author)
+        let slides = [Reported.rss(third, second, first), Reported.rss(newest, third, second)]
+        #expect(try await Reported.events(slides) == [["appeared By: \(author)"]])
+        // The first comment is deleted: an older one stays.
+        let oldest = comment(1, "d")
+        let (middle, other) = (comment(2, "a"), comment(3, "d"))
+        let deletion = [Reported.rss(other, middle, oldest), Reported.rss(newest, other, oldest)]
+        #expect(try await Reported.events(deletion) == [["appeared By: \(author)"]])
+    }
+
+    @Test(
+        "a newer alert with the title and the link of one that slid out is new, with dates and without",
+        arguments: [true, false])
+    func repeatedAlert(isDated: Bool) async throws {
+        func alert(_ number: Int) -> String {
+            // Each fifth run of the backup fails.
+            let (title, link) = number % 5 == 0 ? ("Backup failed", "backup") : ("Alert \(number)", "a\(number)")
+            let entry = Self.entry(title, "id\(number)", link: link, day: number)
+            return isDated ? entry : String(entry.prefix(upTo: entry.firstRange(of: "<pubDate>")!.lowerBound))
+        }
+        let (descending, ascending) = ((5...8).reversed().map(alert), (5...8).map(alert))
+        let next = (6...10).reversed().map(alert)
+        let told = ["appeared Alert 9", "appeared Backup failed"]
+        #expect(try await Reported.events([Reported.rss(items: descending), Reported.rss(items: next)]) == [told])
+        #expect(
+            try await Reported.events([Reported.rss(items: ascending), Reported.rss(items: next.reversed())]) == [told])
+        // The id of the last entry changes in its place.
+        let moved = alert(5).replacing("id5", with: "new5")
+        #expect(
+            try await Reported.events([
+                Reported.rss(items: descending), Reported.rss(items: (6...8).reversed().map(alert) + [moved]),
+            ]) == [[]])
+        #expect(
+            try await Reported.events([
+                Reported.rss(items: ascending), Reported.rss(items: [moved] + (6...8).map(alert)),
+            ]) == [[]])
+    }
+
+    @Test("an alert that comes late, before the newest, is new though it is like one that slid out")
+    func lateAlert() async throws {
+        let (old, a) = (Self.entry("Backup failed", "1", link: "b", day: 1), Self.entry("A", "a", link: "a", day: 4))
+        let late = Self.entry("Backup failed", "2", link: "b", day: 3)
+        #expect(
+            try await Reported.events([Reported.rss(a, old), Reported.rss(a, late)]) == [["appeared Backup failed"]])
     }
 }
 
