@@ -87,7 +87,8 @@ struct ReportedFeedKeyTests {
         func photo(_ more: String) -> String { "<title>New photo</title><link>https://a.example</link>\(more)" }
         let dated = (1...4).map { photo("<pubDate>\($0) Nov 2026 10:00:00 GMT</pubDate>") }
         let undated = (1...4).map { photo("<description>of day \($0)</description>") }
-        for photos in [dated, undated] {
+        let same = dated.map { $0 + "<description>as before</description>" }
+        for photos in [dated, undated, same] {
             let bodies = [[2, 1, 0], [3, 2, 1], [3], [3, 2]].map { Reported.rss(items: $0.map { photos[$0] }) }
             #expect(try await Reported.events(bodies) == [["appeared New photo"], [], []])
         }
@@ -133,6 +134,35 @@ struct ReportedFeedKeyTests {
             told += events.map { "\($0.kind.word) \($0.item?.title ?? $0.error?.failure ?? "")" }
         }
         #expect(told == (6..<23).map { "appeared T\($0)" }, "\(told)")
+    }
+
+    @Test(
+        "entries that all share id and link are told apart by title and date, else by content",
+        arguments: ["https://shop.example", "N/A"])
+    func sharedIDAndLink(id: String) async throws {
+        func entry(_ own: String) -> String {
+            "<guid isPermaLink=\"false\">\(id)</guid><link>https://shop.example</link>\(own)"
+        }
+        let titled = (1...5).map { entry("<title>Shirt \($0)</title>") }
+        let dated = (1...5).map { entry("<title>New</title><pubDate>\($0) Nov 2026 10:00:00 GMT</pubDate>") }
+        let described = (1...5).map { entry("<title>New</title><description>of day \($0)</description>") }
+        let own = "<guid>pinned</guid><link>https://shop.example/p</link><title>Pinned</title>"
+        let same = dated.map { $0 + "<description>as before</description>" }
+        for (entries, title) in [(titled, "Shirt 5"), (dated, "New"), (described, "New"), (same, "New")] {
+            let bodies = [[3, 2, 1, 0], [4, 3, 2, 1], [4], [4, 3]].map { Reported.rss(items: $0.map { entries[$0] }) }
+            #expect(try await Reported.events(bodies) == [["appeared \(title)"], [], []])
+        }
+        let pinned = [[2, 1, 0], [3, 2, 1]].map { Reported.rss(items: [own] + $0.map { titled[$0] }) }
+        #expect(try await Reported.events(pinned) == [["appeared Shirt 4"]])
+    }
+
+    @Test("an id that turns out to be shared makes no versions of entries with one link")
+    func sharedIDAndSomeLinks() throws {
+        func entry(_ title: String, _ link: String) -> String {
+            "<guid isPermaLink='false'>N/A</guid><link>https://shop.example/\(link)</link><title>\(title)</title>"
+        }
+        let page = try FeedCorpus.read(Reported.rss(entry("A", ""), entry("B", ""), entry("C", "c")))
+        #expect(page.items.map(\.title) == ["A", "B", "C"])
     }
 
     @Test("versions of one entry, with one id and one link, are one entry, of which the newest counts")
