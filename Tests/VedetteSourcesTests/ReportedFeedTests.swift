@@ -165,6 +165,41 @@ struct ReportedFeedKeyTests {
         #expect(page.items.map(\.title) == ["A", "B", "C"])
     }
 
+    /// RSS whose next page is at `next`.
+    private static func page(_ items: [String], next: String?) -> PageBody {
+        let link = next.map { "<atom:link xmlns:atom='http://www.w3.org/2005/Atom' rel='next' href='\($0)'/>" } ?? ""
+        let body = "<rss version='2.0'><channel>\(link)\(items.map { "<item>\($0)</item>" }.joined())</channel></rss>"
+        return PageBody(bytes: Array(body.utf8), url: "https://news.example.org/feed")
+    }
+
+    @Test(
+        "of entries with one id on two pages none is lost, and an entry that moves to the next page is one",
+        arguments: [true, false])
+    func pages(areDated: Bool) async throws {
+        func release(_ number: Int) -> String {
+            let release = Self.release(number)
+            return areDated ? release : String(release.prefix(upTo: release.firstRange(of: "<pubDate>")!.lowerBound))
+        }
+        func other(_ number: Int) -> String { release(number).replacing("N/A", with: "id\(number)") }
+        let replay = Fixture.replay(try Fixture.source("feed"))
+        func poll(_ first: [String], _ second: [String], minute: Int) async -> [String] {
+            let time = Reported.start.advanced(by: .seconds(1800 * minute))
+            let pages = [
+                Self.page(first, next: "https://news.example.org/2"),
+                Self.page(second, next: "https://news.example.org/3"), Self.page([other(9), other(8)], next: nil),
+            ]
+            let poll = await replay.poll(pages, at: time)
+            #expect(poll.failure == nil)
+            return poll.events.map { "\($0.kind.word) \($0.item?.title ?? $0.error?.failure ?? "")" }
+        }
+        #expect(await poll([other(11), other(10)], [other(9)], minute: 0) == [])
+        let burst = (12...15).map { "appeared Release \($0)" }
+        let pages = ([release(15), other(14)], [other(14), release(13), other(12), other(11)])
+        #expect(await poll(pages.0, pages.1, minute: 1) == burst)
+        #expect(await poll(pages.0, pages.1, minute: 2) == [])
+        #expect(await poll([release(16)] + pages.0, pages.1, minute: 3) == ["appeared Release 16"])
+    }
+
     @Test("versions of one entry, with one id and one link, are one entry, of which the newest counts")
     func versions() throws {
         func version(_ title: String, day: Int) -> String {

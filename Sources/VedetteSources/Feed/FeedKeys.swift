@@ -80,6 +80,15 @@ struct FeedKeys {
 }
 
 extension FeedEntry {
+    /// The entry that an item was read from, as far as it keys it.
+    init(_ item: Item) {
+        (id, link, enclosure) = (item.key, item.url, item["enclosure"]?.description)
+        offer(title: item.title ?? "", .own)
+        offer(item["content"]?.description ?? "", .content)
+        if let time = item["published"].flatMap({ Timestamp(rfc3339: $0.description) }) { offer(published: time, .own) }
+        if let time = item["updated"].flatMap({ Timestamp(rfc3339: $0.description) }) { offer(updated: time, .own) }
+    }
+
     /// The key of parts that the user chose; nil when it has none of them.
     fileprivate func key(by names: [String]) -> String? {
         let parts = names.map { name in
