@@ -44,6 +44,9 @@ public actor Replay {
         pipeline = PollPipeline(
             dependencies, network: NetworkMonitor(), rules: self.rules, commits: commits,
             deferredWrites: DeferredWrites())
+        var source = source
+        // All records of a recording come at once: what was the past of its server is not known.
+        if let stream = source.stream, stream.initial == nil { source.first = .announce }
         self.source = WatchedSource(source, number: 0)
         bodies.callBack(on: self)
     }

@@ -13,7 +13,8 @@ struct RecordMergeTests {
 
         init(_ mode: ReadingMode) {
             source = VedetteCoreTests.source(StubKind(mode: mode))
-            memory.head = Differ(source: source, now: at(0)).emptyBaseline(resume: nil, replaces: false).head
+            let differ = Differ(source: source, now: at(0))
+            memory.head = differ.streamBaseline(openedAt: at(0), resume: nil, replaces: false).head
         }
 
         /// - Returns: the events; the head is checked against the rows.

@@ -8,18 +8,19 @@ import VedetteTestSupport
 
 @Suite("Streams", .timeLimit(.minutes(10)))
 struct StreamTests {
-    private static func streaming(
+    /// - Parameter first: what begins with the first record, where a test is not about a server's past.
+    static func streaming(
         _ name: String = "a", mode: ReadingMode = .window, identity: UInt64 = 1, host: String? = nil,
-        _ change: (inout StreamSettings) -> Void = { _ in }
+        first: Source.First = .announce, _ change: (inout StreamSettings) -> Void = { _ in }
     ) -> Source {
         var settings = StreamSettings()
         change(&settings)
         var streaming = source(name, mode: mode, identity: identity, host: host)
-        streaming.stream = settings
+        (streaming.stream, streaming.first) = (settings, first)
         return streaming
     }
 
-    private static func short(_ world: World) async -> [String] {
+    static func short(_ world: World) async -> [String] {
         await world.journal.events.map {
             "\($0.kind.word) \($0.item?.key ?? "")\($0.item?.state.map { "=" + $0 } ?? "")"
         }
@@ -304,32 +305,6 @@ struct StreamTests {
         #expect(await Self.short(world) == ["appeared 1=a"])
         #expect(stream.isClosed)
         #expect(await world.journal.records["a"]?.health.problem?.detail.contains("a record of the stream") == true)
-    }
-
-    @Test("a server that lists what exists gives the baseline first, and in a list what a later listing lacks is gone")
-    func initial() async throws {
-        let world = World([Self.streaming(mode: .list) { $0.initial = .seconds(2) }])
-        let streams = [FakeRecords(), FakeRecords()]
-        world.fetcher.serve(url("a"), streams[0], streams[1])
-        try await world.run {
-            streams[0].push("1=a", "2=b")
-            streams[0].push("3=c")
-            try await world.advance(.seconds(2)) { await world.journal.records["a"]?.snapshot?.count == 3 }
-            #expect(await world.journal.events.isEmpty)
-            try await until { streams[0].isIdle }
-            streams[0].push("2=B")
-            try await until { await Self.short(world) == ["changed 2=B"] }
-            streams[0].fail(FetchError(.closed, "the server closed the connection"))
-            try await until { streams[0].isClosed }
-            streams[1].push("1=a", "2=B", "4=d")
-            try await world.advance(.seconds(60)) { await world.journal.events.count == 2 }
-            try await until { streams[1].isIdle }
-            // The connection is alive: item 3 has not come back.
-            world.clock.advance(.seconds(2))
-            streams[1].push()
-            try await until { await world.journal.events.count == 3 }
-        }
-        #expect(await Self.short(world) == ["changed 2=B", "appeared 4=d", "disappeared 3=c"])
     }
 
     @Test("an id that the server no longer has is dropped, and where it lists nothing a gap is announced")

@@ -5,7 +5,7 @@ import VedetteCore
 import VedetteTestSupport
 @testable import VedetteEngine
 
-/// Reads lines of `key=state`; a `Next` header names the next page, `Whole` a whole window; `<` is a login page.
+/// Reads lines of `key=state` or `key@seconds=state`; a `Next` header names the next page, `Whole` a whole window; `<` is a login page.
 struct LineKind: SourceKind {
     var mode = ReadingMode.list
     var identity: UInt64 = 1
@@ -45,7 +45,9 @@ struct LineKind: SourceKind {
         let items = text.split(separator: "\n").map { line in
             let parts = line.split(separator: "=", maxSplits: 1)
             let values = parts.count > 1 ? parts[1].split(separator: "~", maxSplits: 1) : []
-            var item = Item(key: String(parts[0]), state: values.first.map(String.init))
+            let key = parts[0].split(separator: "@")
+            var item = Item(key: String(key[0]), state: values.first.map(String.init))
+            if key.count > 1 { item.time = Int64(key[1]).map { Timestamp(milliseconds: $0 * 1000) } }
             if values.count > 1 { item.measures["latency"] = .text(String(values[1])) }
             return item
         }

@@ -61,6 +61,27 @@ struct RecognitionTests {
         }
     }
 
+    @Test("an object where other responses have a list of such rows is one row, as XML has it that became JSON")
+    func onlyRow() throws {
+        for (file, count) in [("evri1", 1), ("evri2", 2)] {
+            let found = try #require(Self.read(try Fixture.bytes("pages/\(file).json")))
+            #expect(
+                found.line
+                    == "json items=evriThing.graph.entities.entity null_is_empty=true key=@href title=name.$ presence")
+            #expect(found.items.count == count)
+        }
+        let host = #"{"hosts":{"host":{"id":"7","name":"a","status":"up"}}}"#
+        #expect(
+            Self.read(Array(host.utf8))?.line
+                == "json items=hosts.host null_is_empty=true key=id title=name state=status state")
+        for other in [
+            #"{"user":{"id":1,"name":"x","status":"up"}}"#,
+            #"{"hosts":{"total":{"count":3,"status":"up"}},"status":"up"}"#,
+        ] {
+            #expect(Self.read(Array(other.utf8))?.line.contains("items=") != true)
+        }
+    }
+
     @Test("only some of thousands of different elements are tried as rows")
     func manyNames() throws {
         let text = "<r>" + (0..<4000).map { "<e\($0)><id>\($0)</id></e\($0)>" }.joined() + "</r>"

@@ -87,7 +87,8 @@ struct ReportedFeedKeyTests {
         func photo(_ more: String) -> String { "<title>New photo</title><link>https://a.example</link>\(more)" }
         let dated = (1...4).map { photo("<pubDate>\($0) Nov 2026 10:00:00 GMT</pubDate>") }
         let undated = (1...4).map { photo("<description>of day \($0)</description>") }
-        for photos in [dated, undated] {
+        let same = dated.map { $0 + "<description>as before</description>" }
+        for photos in [dated, undated, same] {
             let bodies = [[2, 1, 0], [3, 2, 1], [3], [3, 2]].map { Reported.rss(items: $0.map { photos[$0] }) }
             #expect(try await Reported.events(bodies) == [["appeared New photo"], [], []])
         }
@@ -133,6 +134,70 @@ struct ReportedFeedKeyTests {
             told += events.map { "\($0.kind.word) \($0.item?.title ?? $0.error?.failure ?? "")" }
         }
         #expect(told == (6..<23).map { "appeared T\($0)" }, "\(told)")
+    }
+
+    @Test(
+        "entries that all share id and link are told apart by title and date, else by content",
+        arguments: ["https://shop.example", "N/A"])
+    func sharedIDAndLink(id: String) async throws {
+        func entry(_ own: String) -> String {
+            "<guid isPermaLink=\"false\">\(id)</guid><link>https://shop.example</link>\(own)"
+        }
+        let titled = (1...5).map { entry("<title>Shirt \($0)</title>") }
+        let dated = (1...5).map { entry("<title>New</title><pubDate>\($0) Nov 2026 10:00:00 GMT</pubDate>") }
+        let described = (1...5).map { entry("<title>New</title><description>of day \($0)</description>") }
+        let own = "<guid>pinned</guid><link>https://shop.example/p</link><title>Pinned</title>"
+        let same = dated.map { $0 + "<description>as before</description>" }
+        for (entries, title) in [(titled, "Shirt 5"), (dated, "New"), (described, "New"), (same, "New")] {
+            let bodies = [[3, 2, 1, 0], [4, 3, 2, 1], [4], [4, 3]].map { Reported.rss(items: $0.map { entries[$0] }) }
+            #expect(try await Reported.events(bodies) == [["appeared \(title)"], [], []])
+        }
+        let pinned = [[2, 1, 0], [3, 2, 1]].map { Reported.rss(items: [own] + $0.map { titled[$0] }) }
+        #expect(try await Reported.events(pinned) == [["appeared Shirt 4"]])
+    }
+
+    @Test("an id that turns out to be shared makes no versions of entries with one link")
+    func sharedIDAndSomeLinks() throws {
+        func entry(_ title: String, _ link: String) -> String {
+            "<guid isPermaLink='false'>N/A</guid><link>https://shop.example/\(link)</link><title>\(title)</title>"
+        }
+        let page = try FeedCorpus.read(Reported.rss(entry("A", ""), entry("B", ""), entry("C", "c")))
+        #expect(page.items.map(\.title) == ["A", "B", "C"])
+    }
+
+    /// RSS whose next page is at `next`.
+    private static func page(_ items: [String], next: String?) -> PageBody {
+        let link = next.map { "<atom:link xmlns:atom='http://www.w3.org/2005/Atom' rel='next' href='\($0)'/>" } ?? ""
+        let body = "<rss version='2.0'><channel>\(link)\(items.map { "<item>\($0)</item>" }.joined())</channel></rss>"
+        return PageBody(bytes: Array(body.utf8), url: "https://news.example.org/feed")
+    }
+
+    @Test(
+        "of entries with one id on two pages none is lost, and an entry that moves to the next page is one",
+        arguments: [true, false])
+    func pages(areDated: Bool) async throws {
+        func release(_ number: Int) -> String {
+            let release = Self.release(number)
+            return areDated ? release : String(release.prefix(upTo: release.firstRange(of: "<pubDate>")!.lowerBound))
+        }
+        func other(_ number: Int) -> String { release(number).replacing("N/A", with: "id\(number)") }
+        let replay = Fixture.replay(try Fixture.source("feed"))
+        func poll(_ first: [String], _ second: [String], minute: Int) async -> [String] {
+            let time = Reported.start.advanced(by: .seconds(1800 * minute))
+            let pages = [
+                Self.page(first, next: "https://news.example.org/2"),
+                Self.page(second, next: "https://news.example.org/3"), Self.page([other(9), other(8)], next: nil),
+            ]
+            let poll = await replay.poll(pages, at: time)
+            #expect(poll.failure == nil)
+            return poll.events.map { "\($0.kind.word) \($0.item?.title ?? $0.error?.failure ?? "")" }
+        }
+        #expect(await poll([other(11), other(10)], [other(9)], minute: 0) == [])
+        let burst = (12...15).map { "appeared Release \($0)" }
+        let pages = ([release(15), other(14)], [other(14), release(13), other(12), other(11)])
+        #expect(await poll(pages.0, pages.1, minute: 1) == burst)
+        #expect(await poll(pages.0, pages.1, minute: 2) == [])
+        #expect(await poll([release(16)] + pages.0, pages.1, minute: 3) == ["appeared Release 16"])
     }
 
     @Test("versions of one entry, with one id and one link, are one entry, of which the newest counts")
@@ -184,14 +249,77 @@ struct ReportedFeedIDTests {
                 == [["appeared y", "appeared x"]])
     }
 
-    @Test("a title that changes with the id is a change of the entry")
+    @Test("a title that changes with the id, while an older entry stays, is a change of the entry")
     func changed() async throws {
-        let (one, two) = (
-            Self.entry("One", "https://a.example/1#0", link: "1", day: 1), Self.entry("Two", "2", link: "2", day: 2)
+        let (zero, one) = (
+            Self.entry("Zero", "0", link: "0", day: 1), Self.entry("One", "https://a.example/1#0", link: "1", day: 2)
         )
-        let edited = Self.entry("One, edited", "https://a.example/1#1", link: "1", day: 3)
+        let edited = Self.entry("One, edited", "https://a.example/1#1", link: "1", day: 2)
         #expect(
-            try await Reported.events([Reported.rss(two, one), Reported.rss(edited, two)]) == [["changed One, edited"]])
+            try await Reported.events([Reported.rss(one, zero), Reported.rss(edited, zero)])
+                == [["changed One, edited"]])
+    }
+
+    /// A comment: its number is the fragment of its id and, with `isInLink`, of its link.
+    private static func comment(
+        _ number: Int, on post: String, by author: String = "Ann", isInLink: Bool = true
+    ) -> String {
+        let link = isInLink ? "\(post)#comment-\(number)" : post
+        return entry("By: \(author)", "https://a.example/\(post)#comment-\(number)", link: link, day: number)
+    }
+
+    @Test(
+        "a comment that takes the place of another on the same page is new, whoever wrote it",
+        arguments: [("Ann", true), ("Bob", true), ("Ann", false), ("Bob", false)])
+    func comments(author: String, isInLink: Bool) async throws {
+        func comment(_ number: Int, _ post: String, by author: String = "Ann") -> String {
+            Self.comment(number, on: post, by: author, isInLink: isInLink)
+        }
+        let (first, second, third) = (comment(1, "a"), comment(2, "b"), comment(3, "c"))
+        let newest = comment(4, "a", by: author)
+        let slides = [Reported.rss(third, second, first), Reported.rss(newest, third, second)]
+        #expect(try await Reported.events(slides) == [["appeared By: \(author)"]])
+        // The first comment is deleted: an older one stays.
+        let oldest = comment(1, "d")
+        let (middle, other) = (comment(2, "a"), comment(3, "d"))
+        let deletion = [Reported.rss(other, middle, oldest), Reported.rss(newest, other, oldest)]
+        #expect(try await Reported.events(deletion) == [["appeared By: \(author)"]])
+    }
+
+    @Test(
+        "a newer alert with the title and the link of one that slid out is new, with dates and without",
+        arguments: [true, false])
+    func repeatedAlert(isDated: Bool) async throws {
+        func alert(_ number: Int) -> String {
+            // Each fifth run of the backup fails.
+            let (title, link) = number % 5 == 0 ? ("Backup failed", "backup") : ("Alert \(number)", "a\(number)")
+            let entry = Self.entry(title, "id\(number)", link: link, day: number)
+            return isDated ? entry : String(entry.prefix(upTo: entry.firstRange(of: "<pubDate>")!.lowerBound))
+        }
+        let (descending, ascending) = ((5...8).reversed().map(alert), (5...8).map(alert))
+        let next = (6...10).reversed().map(alert)
+        let told = ["appeared Alert 9", "appeared Backup failed"]
+        #expect(try await Reported.events([Reported.rss(items: descending), Reported.rss(items: next)]) == [told])
+        #expect(
+            try await Reported.events([Reported.rss(items: ascending), Reported.rss(items: next.reversed())]) == [told])
+        // The id of the last entry changes in its place.
+        let moved = alert(5).replacing("id5", with: "new5")
+        #expect(
+            try await Reported.events([
+                Reported.rss(items: descending), Reported.rss(items: (6...8).reversed().map(alert) + [moved]),
+            ]) == [[]])
+        #expect(
+            try await Reported.events([
+                Reported.rss(items: ascending), Reported.rss(items: [moved] + (6...8).map(alert)),
+            ]) == [[]])
+    }
+
+    @Test("an alert that comes late, before the newest, is new though it is like one that slid out")
+    func lateAlert() async throws {
+        let (old, a) = (Self.entry("Backup failed", "1", link: "b", day: 1), Self.entry("A", "a", link: "a", day: 4))
+        let late = Self.entry("Backup failed", "2", link: "b", day: 3)
+        #expect(
+            try await Reported.events([Reported.rss(a, old), Reported.rss(a, late)]) == [["appeared Backup failed"]])
     }
 }
 

@@ -22,7 +22,9 @@ public struct Paginator: Sendable {
     private let oldest: Timestamp?
     private let now: Timestamp?
     private let comparesDigests: Bool
-    private var seen = Set<String>()
+    private let kind: (any SourceKind)?
+    /// The places of the items by key.
+    private var seen: [String: Int] = [:]
     private var asked: Set<NextPage>
     /// An unchanged item was read: what is undated and follows the known ones lay beyond the old end.
     private var hasMetOldEnd = false
@@ -48,12 +50,13 @@ public struct Paginator: Sendable {
     ///   - now: when the poll began. A time that is not before it stands for one in the future, which moves from poll to poll.
     ///   - comparesDigests: false when fields are read with other options than the snapshot's: then every digest
     ///     differs and says nothing, and only unknown keys are news.
+    ///   - kind: tells items of several pages apart that have one key; nil where such items are one.
     public init(
         mode: ReadingMode, url: String, known: [String: StoredItem]?, newest: Timestamp?, oldest: Timestamp? = nil,
-        now: Timestamp? = nil, comparesDigests: Bool = true
+        now: Timestamp? = nil, comparesDigests: Bool = true, kind: (any SourceKind)? = nil
     ) {
         (self.mode, self.known, self.newest, self.oldest) = (mode, known, newest, oldest)
-        (self.now, self.comparesDigests) = (now, comparesDigests)
+        (self.now, self.comparesDigests, self.kind) = (now, comparesDigests, kind)
         asked = [NextPage(url)]
     }
 
@@ -69,11 +72,18 @@ public struct Paginator: Sendable {
     }
 
     public mutating func pageRead(_ page: Page) -> Step {
+        var page = page
+        if pages > 0 { separate(&page) }
         pages += 1
         // What is known decides nothing but whether a further page is read.
         let isNews = mode == .window && page.next != nil && bringsNews(page)
         for item in page.items {
-            if seen.insert(item.key).inserted { items.append(item) } else { repeats += 1 }
+            if seen[item.key] == nil {
+                seen[item.key] = items.count
+                items.append(item)
+            } else {
+                repeats += 1
+            }
         }
         if pages == 1 { (since, firstPageCount) = (page.since, items.count) }
         (isAtEnd, sharedKeys) = (page.next == nil, page.sharedKeys)
@@ -88,6 +98,20 @@ public struct Paginator: Sendable {
         }
         guard asked.insert(next).inserted else { return .gap("page \(pages) leads back to a page already read") }
         return .fetch(next)
+    }
+
+    /// Gives an item that has the key of one of an earlier page, but is another, a key of its own, and that one, too.
+    private mutating func separate(_ page: inout Page) {
+        for i in page.items.indices {
+            guard let place = seen[page.items[i].key],
+                let keys = kind?.keys(of: items[place], besides: page.items[i], &page.sharedKeys)
+            else { continue }
+            page.items[i].key = keys.1
+            if seen[keys.0] == nil {
+                seen[items[place].key] = nil
+                (items[place].key, seen[keys.0]) = (keys.0, place)
+            }
+        }
     }
 
     /// Undated windows cannot reach back, so there the news alone decides.
@@ -106,7 +130,7 @@ public struct Paginator: Sendable {
 
     private mutating func bringsNews(_ page: Page) -> Bool {
         guard let known else { return false }
-        let fresh = page.items.filter { !seen.contains($0.key) }
+        let fresh = page.items.filter { seen[$0.key] == nil }
         let lastKnown = fresh.lastIndex { known[$0.key] != nil }
         var isNews = false
         for (i, item) in fresh.enumerated() {

@@ -68,6 +68,14 @@ struct Feed: SourceKind {
         return [FeedLink.bare(item.key)] + addresses + [published]
     }
 
+    func keys(of first: Item, besides second: Item, _ shared: inout SharedKeys) -> (String, String)? {
+        var keys = FeedKeys(by: [], shared: shared)
+        let chosen = options.key.isEmpty ? keys.choose(for: [FeedEntry(first), FeedEntry(second)]) : []
+        guard chosen.count == 2 else { return nil }
+        shared = keys.shared
+        return (chosen[0].key, chosen[1].key)
+    }
+
     func request(base: String, context: PollContext) -> RequestTemplate {
         let accept = """
             application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, \

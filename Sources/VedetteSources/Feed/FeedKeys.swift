@@ -29,7 +29,12 @@ struct FeedKeys {
             rounds += 1
             var kept: [Int] = []
             for (key, group) in Dictionary(grouping: chosen.indices, by: { chosen[$0].key }) {
-                var newest = newest(of: group, in: chosen)
+                var newest = newest(of: group, in: chosen) { entry in
+                    entry.key(by: names) == nil ? entry.versionMarks(besides: key) : [""]
+                }
+                if newest.count > 1 || areEntries(group, in: chosen) {
+                    newest = self.newest(of: group, in: chosen) { [$0.whole] }
+                }
                 // Only a feed that is made for it needs as many rounds as it has entries.
                 if rounds > FeedKeys.maximumRounds { newest = Array(newest.prefix(1)) }
                 repeats += group.count - newest.count
@@ -46,13 +51,22 @@ struct FeedKeys {
         return entry.key { !shared.contains($0) }
     }
 
+    /// Whether entries with one key are too many and too different for versions of one.
+    private func areEntries(_ group: [Int], in chosen: [(key: String, entry: FeedEntry)]) -> Bool {
+        guard group.count > 2, group.allSatisfy({ chosen[$0].entry.key(by: names) == nil }) else { return false }
+        return group.count == chosen.count || Set(group.map { chosen[$0].entry.title }).count == group.count
+    }
+
     /// Returns the newest version of each entry among those with one key.
-    private func newest(of group: [Int], in chosen: [(key: String, entry: FeedEntry)]) -> [Int] {
+    /// - Parameter marks: texts of which versions of one entry have one in common.
+    private func newest(
+        of group: [Int], in chosen: [(key: String, entry: FeedEntry)], by marks: (FeedEntry) -> [String]
+    ) -> [Int] {
         guard group.count > 1 else { return group }
         var (places, kept): ([String: Int], [Int]) = ([:], [])
         for index in group {
-            let (key, entry) = chosen[index]
-            let marks = entry.key(by: names) == nil ? entry.versionMarks(besides: key) : [""]
+            let entry = chosen[index].entry
+            let marks = marks(entry)
             let place = marks.lazy.compactMap { places[$0] }.first ?? kept.count
             for mark in marks { places[mark] = place }
             if place == kept.count {
@@ -66,6 +80,15 @@ struct FeedKeys {
 }
 
 extension FeedEntry {
+    /// The entry that an item was read from, as far as it keys it.
+    init(_ item: Item) {
+        (id, link, enclosure) = (item.key, item.url, item["enclosure"]?.description)
+        offer(title: item.title ?? "", .own)
+        offer(item["content"]?.description ?? "", .content)
+        if let time = item["published"].flatMap({ Timestamp(rfc3339: $0.description) }) { offer(published: time, .own) }
+        if let time = item["updated"].flatMap({ Timestamp(rfc3339: $0.description) }) { offer(updated: time, .own) }
+    }
+
     /// The key of parts that the user chose; nil when it has none of them.
     fileprivate func key(by names: [String]) -> String? {
         let parts = names.map { name in
@@ -116,10 +139,10 @@ extension FeedEntry {
         [title ?? "", HTMLText.collapse(content ?? "", limit: FeedOptions.standardLimit)]
     }
 
-    /// A digest of the text; without a content, of the date as well.
-    private var whole: String {
+    /// A digest of the text and of when it was published; without a content, of its last change as well.
+    fileprivate var whole: String {
         let text = text
-        return FeedEntry.hash(text + [text[1].isEmpty ? date : ""])
+        return FeedEntry.hash(text + [text[1].isEmpty ? date : published?.rfc3339 ?? ""])
     }
 
     private var date: String { (published ?? updated)?.rfc3339 ?? "" }

@@ -30,7 +30,7 @@ enum JSONNames {
         "data.title",
         "annotations.summary", "labels.alertname", "labels.instance", "labels.name", "names.0", "tag_name", "index",
         "text",
-        "description", "content",
+        "description", "content", "title.$", "name.$",
     ]
     static let state = [
         "currentstatus", "status", "state", "state_string", "attrs.state", "phase", "health", "status.phase",

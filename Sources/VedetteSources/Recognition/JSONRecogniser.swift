@@ -93,7 +93,7 @@ struct JSONRecogniser {
 
     private typealias List = (path: [String], rows: [JSON])
 
-    /// Every array of objects, and empty arrays near the root.
+    /// Every array of objects, empty arrays near the root, and objects in the place of an array.
     private var lists: [List] {
         var found: [List] = []
         search(root, [], &found)
@@ -104,6 +104,11 @@ struct JSONRecogniser {
         if let rows = value.array {
             if rows.allSatisfy({ $0.members != nil }), !rows.isEmpty || path.count <= 1 { found.append((path, rows)) }
             return
+        }
+        if value.members != nil, let name = path.last, let list = path.dropLast().last,
+            JSONTable.isList(list, of: name)
+        {
+            found.append((path, [value]))
         }
         guard path.count < JSONRecogniser.depth else { return }
         for member in value.members ?? [] where !member.name.isEmpty {
@@ -157,6 +162,9 @@ struct JSONRecogniser {
             proposal.set("map", .text(path), "\(count) of them now, keyed by their names")
         } else if !table.path.isEmpty {
             proposal.set("items", .text(JSONPath(steps: table.path).description), "\(count) of them now")
+        }
+        if !table.isMap, root.at(table.path)?.members != nil || table.isFromXML {
+            proposal.set("null_is_empty", .flag(true), "one row is an object, and none is null")
         }
         table.describe(&proposal, isWindow: isWindow)
         if isWindow {

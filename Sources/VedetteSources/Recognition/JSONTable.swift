@@ -73,6 +73,16 @@ struct JSONTable {
         rows.contains { $0.at(JSONNames.steps(path))?.string.map { Array($0.utf8).containsEndTag } == true }
     }
 
+    /// Whether the rows were XML, whose attributes have names that begin with `@`.
+    var isFromXML: Bool { rows[0].members?.contains { $0.name.hasPrefix("@") } ?? false }
+
+    /// Whether a list with that name holds things with this one, as `entities` and `entity`.
+    static func isList(_ list: String, of name: String) -> Bool {
+        let plural = Columns.letters(list)
+        let singulars = [String(plural.dropLast()), String(plural.dropLast(2)), String(plural.dropLast(3)) + "y"]
+        return plural.hasSuffix("s") && singulars.contains(Columns.letters(name))
+    }
+
     /// Whether each row has another key.
     var isKeyUnique: Bool { key.map(Columns(rows: rows).isUnique) ?? false }
 
@@ -189,10 +199,7 @@ private struct Columns {
 
     /// True for `hostid`, `host_id` and `hostId` in `hosts`.
     private static func isID(_ name: String, of list: String) -> Bool {
-        guard list.hasSuffix("s"), let stem = stem(of: name) else { return false }
-        let plural = letters(list)
-        let singulars = [String(plural.dropLast()), String(plural.dropLast(2)), String(plural.dropLast(3)) + "y"]
-        return singulars.contains(stem)
+        stem(of: name).map { JSONTable.isList(list, of: $0) } ?? false
     }
 
     /// True for the id of something that a row belongs to: `parent_id`, `userId`.
@@ -205,7 +212,7 @@ private struct Columns {
         return name.hasSuffix("id") ? String(name.dropLast(2)) : nil
     }
 
-    private static func letters(_ name: String) -> String { name.lowercased().filter { $0 != "_" && $0 != "-" } }
+    static func letters(_ name: String) -> String { name.lowercased().filter { $0 != "_" && $0 != "-" } }
 
     private func isTime(_ path: String) -> Bool {
         rows.allSatisfy { value(path, $0).flatMap(Timestamp.init(anyForm:)) != nil }

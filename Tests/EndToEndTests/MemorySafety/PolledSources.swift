@@ -67,7 +67,8 @@ struct PolledSources {
         let read = streaming.flatMap { kind in
             ["events", "lines"].map { format in
                 let name = "\(kind.kind)-\(format)"
-                return line(name, kind, "url: \(server.url)/stream/\(name), stream: {format: \(format)}")
+                let stream = "stream: {format: \(format)}, first: announce"
+                return line(name, kind, "url: \(server.url)/stream/\(name), \(stream)")
             }
         }
         // One request at a time: several oversized bodies at once would meet the limit on all bodies.

@@ -19,6 +19,9 @@ public struct WindowOrder: Sendable, Hashable {
     /// Notes where new items came.
     mutating func came(atEnd: Bool) { direction = max(-1, min(1, direction + (atEnd ? 1 : -1))) }
 
+    /// Returns where an item stood; the greatest number behind the front.
+    func place(of key: String) -> Int { front.firstIndex(of: StableHash.of([key])) ?? .max }
+
     /// Returns whether the items that left stood together at the front.
     func isFront(_ left: [String]) -> Bool {
         let digests = Set(left.map { StableHash.of([$0]) })

@@ -76,10 +76,17 @@ extension Differ {
         forget(remembered.sorted { $0.key < $1.key }, window: Differ.maximumShown, in: &difference)
     }
 
-    /// The snapshot of a stream that sends only what happens from now on.
-    public func emptyBaseline(resume: String?, replaces: Bool) -> Difference {
-        var difference = baseline(Observation(items: [], mode: source.kind.mode), replaces: replaces)
+    /// Makes the first snapshot of a stream.
+    /// - Parameters:
+    ///   - items: what the server sent of its past.
+    ///   - openedAt: when the connection was opened; an item that is newer is none of the past.
+    public func streamBaseline(
+        _ items: [Item] = [], openedAt: Timestamp, resume: String?, replaces: Bool
+    ) -> Difference {
+        var difference = baseline(Observation(items: items, mode: source.kind.mode), replaces: replaces)
         difference.head.resume = resume
+        let news = items.filter { $0.time.map { $0 > openedAt } ?? false }
+        difference.events += news.map { DraftEvent(.appeared, item: $0) }
         return difference
     }
 }

@@ -68,13 +68,17 @@ extension Differ {
         ) { first, _ in first }
         func mark(_ item: Item, _ place: Int) -> String? { marks[item.key]?[place] ?? nil }
         let others = new.items.filter { stored[$0.key] != nil }
+        let haveOneAddress = [new.items, others + gone].contains { items in
+            Set(items.lazy.map { mark($0, 0) }).count < items.count
+        }
+        let lookalikes = Lookalikes(new, old, stored, source.kind) { haveOneAddress && mark($0, 0) == mark($1, 0) }
         var found: [(from: Item, to: Item)] = []
         for place in 0...places {
             let taken = Set(others.lazy.compactMap { mark($0, place) })
             let pairs = Differ.pairs(gone, unknown) { item in
                 mark(item, place).flatMap { taken.contains($0) ? nil : $0 }
             }
-            .filter { place == 0 || !isOther($0.to, than: $0.from, old) }
+            .filter { !lookalikes.isOther($0.to, than: $0.from) }
             let (from, to) = (Set(pairs.map(\.from.key)), Set(pairs.map(\.to.key)))
             gone.removeAll { from.contains($0.key) }
             unknown.removeAll { to.contains($0.key) }
@@ -85,12 +89,6 @@ extension Differ {
 
     private func marks(of item: Item, _ new: Observation) -> [String?] {
         source.kind.marks(of: item, besides: new.sharedKeys)
-    }
-
-    /// A page in common is not enough for an item that is newer than all before: alerts about one host have one page.
-    private func isOther(_ new: Item, than before: Item, _ old: SnapshotHead) -> Bool {
-        guard let time = new.time, let newest = old.newest, time > newest else { return false }
-        return new.title != before.title
     }
 
     /// What is newer than all that was seen is news, whatever it links to.
@@ -147,5 +145,57 @@ extension Differ {
                 + "they are taken as known")
         difference.events = [DraftEvent(.suspect, error: problem)]
         return difference
+    }
+}
+
+/// Tells whether an unknown item of a window is another one than an item that is gone, although they have a mark in common:
+/// alerts about one host have one page, comments on a page differ in the fragment, and the next backup fails as the last did.
+private struct Lookalikes {
+    private let stored: [String: StoredItem]
+    private let kind: any SourceKind
+    private let newest: Timestamp?
+    /// The oldest publication of the known items that stay.
+    private let oldestKept: Timestamp?
+    /// The unknown items before all known ones, and behind them.
+    private let (front, end): (Set<String>, Set<String>)
+    /// Where the first and the last known item stood.
+    private let (firstKept, lastKept): (Int, Int)
+    private let order: WindowOrder
+    /// Whether the keys of two items are parts of one address.
+    private let areParts: (Item, Item) -> Bool
+
+    init(
+        _ new: Observation, _ old: SnapshotHead, _ stored: [String: StoredItem], _ kind: any SourceKind,
+        areParts: @escaping (Item, Item) -> Bool
+    ) {
+        (self.stored, self.kind, self.areParts, newest, order) = (stored, kind, areParts, old.newest, old.order)
+        let kept = new.items.filter { stored[$0.key] != nil }
+        oldestKept = kept.compactMap(kind.publication).min()
+        front = Set(new.items.prefix { stored[$0.key] == nil }.map(\.key))
+        end = Set(new.items.reversed().prefix { stored[$0.key] == nil }.map(\.key))
+        firstKept = kept.first.map { old.order.place(of: $0.key) } ?? .max
+        lastKept = kept.last.map { old.order.place(of: $0.key) } ?? .min
+    }
+
+    func isOther(_ new: Item, than before: Item) -> Bool {
+        func withoutScheme(_ key: String) -> Substring {
+            key.firstRange(of: "://").map { key[$0.upperBound...] } ?? key[...]
+        }
+        let (date, dateBefore) = (kind.publication(of: new), kind.publication(of: before))
+        if withoutScheme(new.key) == withoutScheme(before.key) || (date != nil && date == dateBefore) { return false }
+        let fragments = [new, before].compactMap { item in item.url?.firstIndex(of: "#").map { item.url?[$0...] } }
+        if fragments.count == 2 && fragments[0] != fragments[1] || areParts(new, before) { return true }
+        guard let date, let dateBefore else { return hasOtherPlace(new, than: before) }
+        if date < dateBefore { return false }
+        // What changes its key in its place has older ones behind it; what does not slid out, and the new one is newer.
+        if oldestKept.map({ $0 >= dateBefore }) ?? true { return true }
+        return new.title != before.title && newest.map { new.time ?? date > $0 } ?? false
+    }
+
+    /// Whether an undated item stands on the other side of the known ones than the item that is gone.
+    private func hasOtherPlace(_ new: Item, than before: Item) -> Bool {
+        guard stored[before.key]?.absentSince == nil else { return false }
+        let place = order.place(of: before.key)
+        return front.contains(new.key) && place > firstKept || end.contains(new.key) && place < lastKept
     }
 }

@@ -40,6 +40,9 @@ public protocol SourceKind: Sendable {
     /// first place is enough; with another one an item that is newer than all before needs its title, too.
     /// - Parameter shared: values that several items have: they mark none.
     func marks(of item: Item, besides shared: SharedKeys) -> [String?]
+    /// Returns the keys of two items of different pages that have one key although they are two; nil for one item, read twice.
+    /// - Parameter shared: values that several items have; takes that key.
+    func keys(of first: Item, besides second: Item, _ shared: inout SharedKeys) -> (String, String)?
     /// Returns whether time alone takes an item out of a list, as an event that is over: its absence is no event.
     func isOver(_ item: Item, at now: Timestamp) -> Bool
     /// Returns the keys of items that time alone brings into a list, as the next dates of a recurring event: they make no event.
@@ -68,6 +71,8 @@ extension SourceKind {
     public func publication(of item: Item) -> Timestamp? { item.time }
     /// No marks: a key that the user names is believed.
     public func marks(of item: Item, besides shared: SharedKeys) -> [String?] { [] }
+    /// One item: a key that the server or the user names is believed.
+    public func keys(of first: Item, besides second: Item, _ shared: inout SharedKeys) -> (String, String)? { nil }
     /// No item.
     public func isOver(_ item: Item, at now: Timestamp) -> Bool { false }
     /// No item.

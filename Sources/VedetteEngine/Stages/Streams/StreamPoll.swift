@@ -22,12 +22,14 @@ struct StreamPoll {
     let connection: SourceRecord.Connection?
     private var lastGood: BootTime
     private var progress: ConnectionProgress
+    private let openedAt: Timestamp
 
     init(_ pipeline: PollPipeline, _ poll: Poll, _ stream: OpenStream) {
         (self.pipeline, source, self.stream) = (pipeline, poll.source, stream)
         connection = poll.start.lane == .streams ? .open : poll.start.polled.map { .polled($0) }
         (clock, lane, memory) = (poll.reader.clock, poll.reader.lane, poll.reader.memory)
-        lastGood = clock.now().boot
+        let now = clock.now()
+        (lastGood, openedAt) = (now.boot, now.wall)
         progress = ConnectionProgress(openedAt: lastGood, unreadableAge: source.unreadableAge)
     }
 
@@ -38,24 +40,31 @@ struct StreamPoll {
 
     mutating func run() async throws(JournalError) {
         defer { stream.records.close() }
-        let lists = settings.initial != nil && !stream.isResumed
         let reader = pipeline.reader(of: source, lane, memory)
-        if !lists {
-            try await store(opening(reader), .nothing)
+        var reading: Reading = settings.initial != nil && !stream.isResumed ? .list : .news
+        if reading == .news {
+            if reader.comparableSnapshot == nil, source.source.first == .baseline { reading = .past }
+            if reading == .news { try await store(opening(reader), .nothing) }
             guard !isOver else { return }
-            if isKept { return try await follow() }
-            return try await readOnce(reader, lists: false)
         }
-        try await readOnce(reader, lists: true)
+        if reading != .news || !isKept { try await readOnce(reader, reading) }
         if isKept, !isOver, source.record.connection == .open { try await follow() }
+    }
+
+    /// What a server sends at once over a connection.
+    private enum Reading {
+        /// What happened since the last connection.
+        case news
+        /// Everything that exists.
+        case list
+        /// What happened before the first connection, as far as the server sends it.
+        case past
     }
 
     /// The result of a connection that was opened: the snapshot's items stay, or there are none yet.
     private func opening(_ reader: PollReader) -> PollResult {
         guard reader.comparableSnapshot == nil else { return PollResult(.opened) }
-        let differ = Differ(source: source.source, now: clock.now().wall)
-        var result = PollResult(
-            .read(differ.emptyBaseline(resume: reader.resume, replaces: source.record.snapshot != nil)))
+        var result = PollResult(.read(baseline(CollectedRecords(), reader)))
         result.isPartial = true
         return result
     }
@@ -66,15 +75,24 @@ struct StreamPoll {
     // MARK: All at once
 
     /// Reads everything that the server sends until it pauses, and commits it as one poll.
-    private mutating func readOnce(_ reader: PollReader, lists: Bool) async throws(JournalError) {
+    private mutating func readOnce(_ reader: PollReader, _ reading: Reading) async throws(JournalError) {
         defer { memory?.release() }
-        let pause = lists ? settings.initial ?? PollReader.briefPause : PollReader.briefPause
-        let time = isKept ? reader.limits.time : PollReader.briefTime
-        switch await reader.collect(stream, pause: pause, time: time, isBrief: !isKept) {
-        case .failure(let stop): try await store(stop.result, .nothing)
+        let pause = reading == .list ? settings.initial ?? PollReader.briefPause : PollReader.briefPause
+        // A list is whole; of its past a server that never pauses sends what it can.
+        let isBrief = !isKept || reading == .past
+        let time = isBrief ? PollReader.briefTime : reader.limits.time
+        switch await reader.collect(stream, pause: pause, time: time, isBrief: isBrief) {
+        case .failure(let stop):
+            if stop.result.isUnreadable { source.unreadableAge = progress.age(at: clock.now().boot) }
+            try await store(stop.result, .nothing)
         case .success((let collected, let hasEnded)):
             let isStored = !collected.changes.isEmpty || isNew(collected.resume)
-            var result = lists ? try await compare(collected) : try await merge(collected.changes)
+            var result =
+                switch reading {
+                case .list: try await compare(collected)
+                case .news: try await merge(collected.changes)
+                case .past: PollResult(.read(baseline(collected, reader)))
+                }
             result.warnings = collected.warnings
             progress.hasStored = progress.hasStored || isStored
             // A brief connection is read as a whole.
@@ -84,6 +102,12 @@ struct StreamPoll {
             try await store(result, evidence)
             if hasEnded, isKept { pipeline.streamEnded(source, next: nextConnection) }
         }
+    }
+
+    private func baseline(_ collected: CollectedRecords, _ reader: PollReader) -> Difference {
+        Differ(source: source.source, now: clock.now().wall).streamBaseline(
+            collected.items, openedAt: openedAt, resume: collected.resume ?? reader.resume,
+            replaces: source.record.snapshot != nil)
     }
 
     /// Compares everything that the server lists with the snapshot.
