@@ -55,6 +55,19 @@ struct WrittenNumberTests {
         }
     }
 
+    @Test(
+        "with a known decimal sign a field becomes its number, with its unit, unless other words stand around it",
+        arguments: [
+            ("1.299,00 €", "1299.00"), ("ab 1.299 €*", "1299"), ("Price: 899,00 €", "899.00"), ("899,- €", "899"),
+            ("1.299,00 € inkl. MwSt. zzgl. Versand", "1299.00"), ("−7,5 °C", "-7.5"), ("+3,5 %", "3.5"), ("(3)", "3"),
+            ("1,799 €/l", "1.799"), ("1,799 € / l", "1.799 l"), ("1.234 kWh", "1234 kWh"), ("100ms", "100 ms"),
+            ("3 Tage", "3 Tage"), ("in 3 Tagen", nil), ("3 mal heute", nil), ("Stand: 3", nil), ("<5", nil),
+            ("Widget-5", nil), ("899 € statt 999 €", nil),
+        ] as [(String, String?)])
+    func field(text: String, field: String?) {
+        #expect(WrittenNumber(text, decimal: ",")?.field == field)
+    }
+
     @Test("a price whose only sign stands before three digits is ambiguous, unless nobody would read another one")
     func ambiguity() {
         for text in ["1.299 €", "1,799 €/l", "kr 1.299", "$3.459"] {

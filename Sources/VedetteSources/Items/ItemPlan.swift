@@ -204,7 +204,7 @@ extension ItemPlan {
         return fields
     }
 
-    /// Writes each field that has a number as programs write it, where the decimal sign is known.
+    /// Writes each field that is a number as programs write it, where the decimal sign is known.
     private func numbers(in fields: Fields, _ list: inout ItemList) -> Fields {
         guard let decimal else {
             for field in fields {
@@ -215,7 +215,7 @@ extension ItemPlan {
             }
             return fields
         }
-        func plain(_ text: String) -> String { WrittenNumber(text, decimal: decimal)?.plain ?? text }
+        func plain(_ text: String) -> String { WrittenNumber(text, decimal: decimal)?.field ?? text }
         var numbers = fields
         for field in fields {
             switch field.value {
