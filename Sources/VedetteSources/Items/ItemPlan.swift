@@ -99,6 +99,7 @@ struct ItemPlan: Sendable {
         }
         let stateNames = options.map("states").flatMap { [$0.name, $0.value] }
         var fingerprints = [
+            SnapshotHead.everyField: 1,
             "title": digest("title", titles),
             "state": StableHash.of(options.texts("state") + stateNames + defaults.reading),
         ]
