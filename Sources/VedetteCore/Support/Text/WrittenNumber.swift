@@ -20,8 +20,10 @@ public struct WrittenNumber: Sendable, Hashable {
     private static let maximumBytes = 256
 
     /// Returns nil when the text has no number, or several.
-    /// - Parameter decimal: `.` or `,` where the decimal sign is known; the other one then groups digits.
-    public init?(_ text: String, decimal: Character? = nil) {
+    /// - Parameters:
+    ///   - decimal: `.` or `,` where the decimal sign is known; the other one then groups digits.
+    ///   - earlier: values that the same field had before. After one below 10 an ambiguous sign is the decimal one.
+    public init?(_ text: String, decimal: Character? = nil, after earlier: [Value] = []) {
         if decimal == nil, text.utf8.allSatisfy(WrittenNumber.isProgramByte), Double(text)?.isFinite == true {
             (plain, isAmbiguous, field) = (text, false, nil)
             return
@@ -32,16 +34,21 @@ public struct WrittenNumber: Sendable, Hashable {
             return nil
         }
         let (before, after) = (text[..<first], text[(last + 1)...])
-        guard let digits = Digits(text[first...last], of: Currency(before, after), decimal: decimal) else {
-            return nil
+        let (number, currency) = (text[first...last], Currency(before, after))
+        guard var digits = Digits(number, of: currency, decimal: decimal) else { return nil }
+        if digits.isAmbiguous, earlier.contains(where: { WrittenNumber.read($0).map { 0 < $0 && $0 < 10 } ?? false }) {
+            digits = Digits(number, of: currency, decimal: number.first { !$0.isDigit }) ?? digits
         }
         plain = (WrittenNumber.endsInMinus(before) ? "-" : "") + digits.plain
         isAmbiguous = digits.isAmbiguous
         field = decimal == nil ? nil : WrittenNumber.field(plain, before, after)
     }
 
-    /// Returns nil when the text has no number, or several.
-    static func read(_ text: String) -> Double? { WrittenNumber(text).flatMap { Double($0.plain) } }
+    /// Returns nil when the value has no number, or several.
+    /// - Parameter earlier: values that the same field had before.
+    static func read(_ value: Value, after earlier: [Value] = []) -> Double? {
+        WrittenNumber(value.description, after: earlier).flatMap { Double($0.plain) }
+    }
 
     private static func field(
         _ plain: String, _ before: ArraySlice<Character>, _ after: ArraySlice<Character>
