@@ -33,7 +33,7 @@ struct CommandTests {
         #expect(try await world.home.vedette("status").out.contains("not running"))
     }
 
-    @Test("list reads a URL, a file, and with --fresh a source, without a journal")
+    @Test("list and show read a URL, a file, and a source that nothing has read, without a journal")
     func fresh() async throws {
         let world = try await Appliance()
         let lab = try await Lab("feeds", "--feeds", "2")
@@ -45,6 +45,13 @@ struct CommandTests {
         let file = ReplayTests.fixtures.appending(path: "cloudburst-virtualSystems-1.json").path
         let read = try await Program.run(["list", file])
         #expect(read.code == 0 && read.out.contains("Portal QA"))
+        let shown = try await Program.run(["show", file, "Portal QA", "--json"])
+        #expect(shown.json.first?.text("item", "title") == "Portal QA", "\(shown.err)")
+        let entry = try await Program.run(["show", "\(lab["feeds"])/feed/0.xml", url.json[0].text("key") ?? ""])
+        #expect(entry.code == 0 && entry.out.contains(url.json[0].text("title") ?? "?"), "\(entry.err)")
+        #expect(try await world.home.vedette("show", "systems", "59", "--stored").code == 69)
+        let item = try await world.home.vedette("show", "systems", "59", "--json")
+        #expect(item.json.first?.text("item", "key") == "59", "\(item.err)")
         #expect(!FileManager.default.fileExists(atPath: world.home.state.path))
         await lab.end()
     }

@@ -29,6 +29,17 @@ struct ProbeTests {
         #expect(kinds["cloudburst"] == 4 && (kinds["json"] ?? 0) > 20, "\(kinds)")
     }
 
+    @Test("a page with a login form is watched as it is, and how to log in is said")
+    func login() async throws {
+        let home = try Home()
+        let page = ReplayTests.fixtures.appending(path: "connections-login-200.html")
+        let result = try await home.vedette("probe", "file://" + page.path)
+        #expect(result.code == 0 && result.lines.contains { $0.hasPrefix("    kind: html") }, "\(result.out)")
+        #expect(result.out.contains("'session: {login: …}'"), "\(result.out)")
+        try home.write(result.out)
+        #expect(try await home.vedette("check").code == 0)
+    }
+
     @Test("an empty list is proposed with empty as normal, and with both what comes and what goes")
     func emptyList() async throws {
         let home = try Home()

@@ -247,6 +247,25 @@ struct ItemDetailTests {
     }
 }
 
+@Suite("The items that list shows")
+struct ShownItemTests {
+    @Test(
+        "of a window what came on the last day stays, though it left the window since, as after a burst; a list shows what is there"
+    )
+    func burst() {
+        func row(_ key: String, _ hours: Double) -> ItemTable.Row {
+            .init(item: Item(key: key), since: ago(hours * 3600))
+        }
+        let snapshot = ItemLookup.Snapshot(
+            rows: [row("there", 50)], absentRows: [row("announced", 2), row("old", 30)],
+            record: SourceRecord(name: "lab"),
+            at: now)
+        #expect(snapshot.shown(.window).map(\.item.key) == ["there", "announced"])
+        #expect(
+            snapshot.shown(.list).map(\.item.key) == ["there"] && snapshot.absent.map(\.key) == ["announced", "old"])
+    }
+}
+
 @Suite("The line above the items of a source")
 struct ListHeaderTests {
     private let source: Source = {

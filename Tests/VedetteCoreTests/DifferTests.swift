@@ -163,6 +163,21 @@ struct DifferTests {
         #expect(next.first?.changes == [FieldChange(field: "a", from: "y", to: "z")])
     }
 
+    @Test("a program that reads the same bytes otherwise makes a new baseline of every field; then changes are told")
+    func newReading() {
+        var memory = Memory()
+        func lab(_ version: UInt64) -> Source { source(StubKind(fingerprints: [SnapshotHead.everyField: version])) }
+        func poll(_ version: UInt64, _ text: String, _ seconds: Int64) -> [String] {
+            let item = Item(
+                key: "1", title: text, state: text, fields: ["a": .text(text)], measures: ["m": .text("\(seconds)")])
+            return memory.poll(lab(version), [item], thresholds: ["m": [.above(10)]], at: at(seconds)).map(\.short)
+        }
+        #expect(poll(1, "M\u{FC}nchen", 0) == [])
+        #expect(poll(2, "Muenchen", 15) == [] && memory.stored["1"]?.item?.title == "Muenchen")
+        #expect(poll(2, "Wien", 30) == ["changed 1"])
+        #expect(memory.poll(lab(3), [Item(key: "1"), Item(key: "2")], at: at(45)).map(\.short) == ["appeared 2"])
+    }
+
     @Test("the server's words, times and links are not compared: another language is no change")
     func notes() {
         var memory = Memory()

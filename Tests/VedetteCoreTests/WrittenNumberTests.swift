@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import VedetteCore
+
+@testable import VedetteCore
 
 @Suite("Numbers as people write them")
 struct WrittenNumberTests {
@@ -52,6 +53,53 @@ struct WrittenNumberTests {
             ("1.299,00 €", ".", nil), ("1.5", ",", nil), ("1,299,5", ",", nil),
         ] as [(String, Character, String?)] {
             #expect(WrittenNumber(text, decimal: decimal)?.plain == plain, "\(text)")
+        }
+    }
+
+    @Test(
+        "with a known decimal sign a field becomes its number, with its unit, unless other words stand around it",
+        arguments: [
+            ("1.299,00 €", "1299.00"), ("ab 1.299 €*", "1299"), ("Price: 899,00 €", "899.00"), ("899,- €", "899"),
+            ("1.299,00 € inkl. MwSt. zzgl. Versand", "1299.00"), ("−7,5 °C", "-7.5"), ("+3,5 %", "3.5"), ("(3)", "3"),
+            ("1,799 €/l", "1.799"), ("1,799 € / l", "1.799 l"), ("1.234 kWh", "1234 kWh"), ("100ms", "100 ms"),
+            ("3 Tage", "3 Tage"), ("in 3 Tagen", nil), ("3 mal heute", nil), ("Stand: 3", nil), ("<5", nil),
+            ("Widget-5", nil), ("899 € statt 999 €", nil),
+        ] as [(String, String?)])
+    func field(text: String, field: String?) {
+        #expect(WrittenNumber(text, decimal: ",")?.field == field)
+    }
+
+    @Test("after a value below 10 the sign of an ambiguous price is the decimal one")
+    func earlier() throws {
+        for (text, earlier, plain) in [
+            ("1.799 €", "0.999 €", "1.799"), ("1,799 €/l", "1,79 €", "1.799"), ("kr 1.299", "9.5", "1.299"),
+            ("1.299 €", "10 €", "1299"), ("1.299 €", "0 €", "1299"), ("1.299 €", "sold out", "1299"),
+            ("1.299 €", "1.199 €", "1299"), ("$1,299", "$2", "1299"), ("1.299.000 €", "5 €", "1299000"),
+        ] as [(String, Value, String)] {
+            #expect(WrittenNumber(text, after: [earlier])?.plain == plain, "\(text) after \(earlier)")
+        }
+        #expect(try ValueMatcher.not(.above(2)).matches("1.799 €", after: ["1.789 €", "0.999 €"]))
+    }
+
+    @Test("a rule reads the price of fuel with the last price, when it begins to match and when that is over")
+    func fuel() throws {
+        func event(_ from: Value, _ to: Value, _ other: String = "title") -> Event {
+            let item = Item(key: "1", fields: ["price": to])
+            let change = FieldChange(field: from == to ? other : "price", from: from, to: to)
+            return Event(
+                id: Identifier("1"), kind: .changed, time: at(0), source: "s", sourceKind: "json", poll: "p",
+                item: item, changes: [change])
+        }
+        let cheap = Condition.field("price", from: nil, to: .below(1.5))
+        let (fall, rise) = (event("1.79 €", "1.499 €"), event("1.499 €", "1.519 €"))
+        for condition in [cheap, .item("price", .below(1.5)), .by("price", try #require(Delta("10%")))] {
+            #expect(try condition.mismatch(with: fall) == nil)
+        }
+        #expect(try cheap.mismatch(with: event("1.79 €", "1.519 €")) != nil)
+        for condition in [cheap, .item("price", .below(1.5)), .stays("price", .below(1.5))] {
+            #expect(condition.remainsTrue(since: fall, after: event("1.499 €", "1.499 €")))
+            #expect(condition.remainsTrue(since: fall, after: event("1.499 €", "1.489 €")))
+            #expect(!condition.remainsTrue(since: fall, after: rise))
         }
     }
 

@@ -44,6 +44,16 @@ struct HTMLTextTests {
         #expect(HTMLText.plain(html) == "end")
     }
 
+    @Test("the other tags of elements that may be words are looked for in the first ones alone, which bounds the cost")
+    func wordCost() {
+        let html = String(repeating: "<b>x ", count: 1000)
+        let text = HTMLText.plain(html, keepsUnknownTags: true)
+        #expect(
+            text == String(repeating: "<b>x ", count: 64) + Array(repeating: "x", count: 936).joined(separator: " "))
+        let closed = String(repeating: "<b>x</b> ", count: 100) + "y"
+        #expect(HTMLText.plain(closed, keepsUnknownTags: true) == String(repeating: "x ", count: 100) + "y")
+    }
+
     @Test("a text that is too long is cut between characters")
     func limit() {
         #expect(HTMLText.plain("ééééé", limit: 8) == "éé…")

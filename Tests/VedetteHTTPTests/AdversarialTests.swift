@@ -194,26 +194,16 @@ struct AdversarialTests {
     }
 }
 
-/// The peak memory of this process, for tests in a process of their own.
+/// What responses do to the peak memory, in a process of their own.
 private enum Memory {
-    /// In bytes (proc(5), VmHWM).
-    private static func most() throws -> Int {
-        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
-        guard let kilobytes = line.split(separator: " ").dropLast().last.flatMap({ Int($0) }) else {
-            throw Trouble("/proc/self/status tells no VmHWM")
-        }
-        return kilobytes * 1024
-    }
-
     static func expect(_ failure: Failure, growth: Int, _ answer: WireServer.Answer) async throws {
         let server = try WireServer { $0.target == "/first" ? .ok() : answer }
         defer { server.close() }
         let client = try HTTPClient()
         _ = try await client.fetch(.get(server.url("/first")))
-        let before = try most()
+        let before = try PeakMemory.bytes()
         let error = await client.failed(.get(server.url()))
-        let grown = try most() - before
+        let grown = try PeakMemory.bytes() - before
         await client.shutdown()
         guard error?.failure == failure, grown < growth else {
             throw Trouble("\(error as Any), grown by \(grown >> 20) of \(growth >> 20) MiB")

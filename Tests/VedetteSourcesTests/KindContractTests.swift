@@ -84,6 +84,7 @@ struct KindContractTests {
         #expect(one.items.map(\.digest) == two.items.map(\.digest))
         let (kind, other) = (try sample.made(), try sample.made())
         #expect(kind.identity == other.identity && kind.fingerprints == other.fingerprints)
+        #expect(kind.fingerprints[SnapshotHead.everyField] != nil, "the version of the reading")
         guard let known = kind.fieldNames else { return }
         #expect(Set(known).count == known.count)
         let found = Set(

@@ -47,6 +47,9 @@ struct PeopleCaseTests {
             let known = try read("json", options, file: "p2.json")
             #expect(known.items[0]["price"] == .text(number) && known.warnings.isEmpty)
         }
+        let days = Array(#"[{"id":1,"due":"in 3 Tagen"},{"id":2,"due":"1.299,00 EUR"}]"#.utf8)
+        let due = try read("json", ["fields": fields(["due": "due"]), "number": fields(["decimal": ","])], days)
+        #expect(due.items.map { $0["due"] } == ["in 3 Tagen", "1299.00"])
         for bad in [["decimal": ";"], ["decimals": ","]] as [KeyValuePairs<String, String>] {
             #expect(throws: OptionProblem.self) { try Fixture.kind("json", ["number": fields(bad)]) }
         }

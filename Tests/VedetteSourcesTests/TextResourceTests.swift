@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteSources
 
@@ -54,6 +55,28 @@ struct TextResourceTests {
         let error = #expect(throws: OptionProblem.self) { try read(options.merging(match) { $1 }, []) }
         #expect(error?.detail == "'stat' is no named group of 'match': it has word, rest, and 'line' is the whole line")
         #expect(throws: OptionProblem.self) { try read(["key": .list([.text("line")])], []) }
+    }
+
+    @Test(
+        "a body of nothing but short lines takes no memory for each of them, where it may be JSON, as text and as a calendar"
+    )
+    func shortLines() async {
+        await #expect(processExitsWith: .success) {
+            var body = Array("a\n".utf8)
+            while body.count < 4 << 20 { body += body }
+            var page = PageBody(bytes: body, headers: ResponseHeaders(), url: "https://host.example.org/list.txt")
+            let kind = try Fixture.kind("text", ["match": .pattern(KindSample.FirstWord())])
+            let before = try PeakMemory.bytes()
+            #expect(Recogniser.proposals(url: page.url, headers: page.headers, body: body).map(\.kind) == ["http"])
+            let afterJSON = try PeakMemory.bytes()
+            #expect((try? kind.read(&page)) == nil)
+            let afterText = try PeakMemory.bytes()
+            page.bytes = Array("BEGIN:VCALENDAR".utf8) + [UInt8](repeating: 0x0A, count: 4 << 20)
+            #expect((try? Fixture.kind("calendar").read(&page)) == nil)
+            let afterCalendar = try PeakMemory.bytes()
+            let grown = [afterJSON - before, afterText - afterJSON, afterCalendar - afterText].map { $0 >> 20 }
+            guard grown[0] < 32, grown[1] < 64, grown[2] < 32 else { throw ReadError(.tooLarge, "\(grown) MiB") }
+        }
     }
 
     @Test("an HTML page is no text")

@@ -43,7 +43,8 @@ public struct ICalendar: Sendable {
         var (count, number, first) = (0, 0, 0)
         var line: [UInt8] = []
         // A fold may stand inside a character, so lines are unfolded as bytes.
-        for part in bytes.split(separator: 10, omittingEmptySubsequences: false) {
+        var rest = bytes
+        while let part = rest.takeLine() {
             number += 1
             let text = part.last == 13 ? part.dropLast() : part
             if let space = text.first, space == 32 || space == 9, !line.isEmpty {

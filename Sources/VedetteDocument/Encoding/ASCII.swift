@@ -21,3 +21,14 @@ extension UInt8 {
         }
     }
 }
+
+extension ArraySlice<UInt8> {
+    /// Removes the first line and returns it without its line feed; nil at the end. An array of all lines takes many times the
+    /// size of a body whose lines are short.
+    mutating func takeLine() -> ArraySlice<UInt8>? {
+        guard !isEmpty else { return nil }
+        let line = prefix { $0 != UInt8(ascii: "\n") }
+        self = dropFirst(line.count + 1)
+        return line
+    }
+}

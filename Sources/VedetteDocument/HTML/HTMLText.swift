@@ -59,6 +59,8 @@ public enum HTMLText {
         private let limit: Int
         /// Hidden elements whose end was not found.
         var unclosed = 0
+        /// Searches for the other tag of an element that may be a word.
+        var partnerSearches = 0
 
         static func make(
             from source: UnsafeBufferPointer<UInt8>, limit: Int, _ fill: (inout Out) -> Void
@@ -211,7 +213,7 @@ public enum HTMLText {
         let isNamed = stop > start && !bytes[start].isDigit
         if keepsUnknown, isNamed,
             HTMLElementNames.isUnknown(bytes[start..<stop], before: bytes[stop...].first)
-                || isWord(bytes, start..<stop, isEnd: isEnd)
+                || isWord(bytes, start..<stop, isEnd: isEnd, &out)
         {
             out.append(bytes[at])
             return at + 1
@@ -242,11 +244,17 @@ public enum HTMLText {
     }
 
     /// Whether a tag without attributes is a word in a sentence: a start tag that no end tag follows, or an end tag without a
-    /// start tag before it, of an element that needs both. Looks no further than a title is long.
-    private static func isWord(_ bytes: UnsafeBufferPointer<UInt8>, _ name: Range<Int>, isEnd: Bool) -> Bool {
-        guard name.upperBound < bytes.count, bytes[name.upperBound] == UInt8(ascii: ">") else { return false }
+    /// start tag before it, of an element that needs both. Looks no further than a title is long. The elements behind the
+    /// first ones of a text are markup.
+    private static func isWord(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ name: Range<Int>, isEnd: Bool, _ out: inout Out
+    ) -> Bool {
+        guard out.partnerSearches < mostPartnerSearches, name.upperBound < bytes.count,
+            bytes[name.upperBound] == UInt8(ascii: ">")
+        else { return false }
         let text = bytes[name].map(\.lowercased)
         if unclosed.contains(String(decoding: text, as: UTF8.self)) { return false }
+        out.partnerSearches += 1
         let partner = Array((isEnd ? "<" : "</").utf8) + text
         let place =
             isEnd
@@ -264,6 +272,9 @@ public enum HTMLText {
     /// Searches for the ends of hidden elements that may fail, each of which goes through the rest of the text. An element that
     /// is never closed is text.
     private static let mostUnclosed = 16
+
+    /// Searches for the other tag of an element, each of which goes through up to 2,000 bytes.
+    private static let mostPartnerSearches = 64
 
     /// Packs a name of up to eight bytes into one word, which compares without a string; zero for a longer name.
     private static func packed(_ name: UnsafeBufferPointer<UInt8>, isLowered: Bool = false) -> UInt64 {

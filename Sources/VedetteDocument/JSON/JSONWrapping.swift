@@ -25,14 +25,17 @@ public enum JSONWrapping {
     /// Returns lines of objects (https://github.com/ndjson/ndjson-spec) as an array; nil when there are not several, or one is
     /// cut off.
     static func lines(_ body: [UInt8]) -> [UInt8]? {
-        let lines = body.split(separator: UInt8(ascii: "\n")).filter { !$0.allSatisfy(\.isSpace) }
-        guard lines.count > 1 else { return nil }
-        for line in lines {
-            guard line.first(where: { !$0.isSpace }) == UInt8(ascii: "{"),
-                line.last(where: { !$0.isSpace }) == UInt8(ascii: "}")
-            else { return nil }
+        var (array, rest, count) = ([UInt8](), body[...], 0)
+        while let line = rest.takeLine() {
+            guard let first = line.first(where: { !$0.isSpace }) else { continue }
+            guard first == UInt8(ascii: "{"), line.last(where: { !$0.isSpace }) == UInt8(ascii: "}") else { return nil }
+            if count == 1 { array.reserveCapacity(body.count + 2) }
+            array.append(UInt8(ascii: count == 0 ? "[" : ","))
+            array += line
+            count += 1
         }
-        return [UInt8(ascii: "[")] + lines.joined(separator: [UInt8(ascii: ",")]) + [UInt8(ascii: "]")]
+        array.append(UInt8(ascii: "]"))
+        return count > 1 ? array : nil
     }
 
     /// Returns the JSON in a call with it, `name(…);`; nil for no such call.

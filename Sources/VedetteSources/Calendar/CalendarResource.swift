@@ -52,7 +52,7 @@ struct CalendarResource: SourceKind {
     var fingerprints: [String: UInt64] {
         let shown = zone.map { StableHash.of([$0]) } ?? 0
         let reminder = remind.map { StableHash.of(["\($0.wholeMilliseconds)", zone ?? ""]) } ?? shown
-        return ["start": shown, "end": shown, "due": shown, "remind_at": reminder]
+        return [SnapshotHead.everyField: 1, "start": shown, "end": shown, "due": shown, "remind_at": reminder]
     }
     var fieldNames: [String]? { CalendarEntry.fields + CalendarEntry.notes + ["percent"] }
     var noteNames: Set<String> { Set(CalendarEntry.notes) }

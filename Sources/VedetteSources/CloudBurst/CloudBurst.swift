@@ -71,7 +71,10 @@ struct CloudBurst: SourceKind {
     }
 
     var fingerprints: [String: UInt64] {
-        ["state": StableHash.of(codes.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] })]
+        [
+            SnapshotHead.everyField: 1,
+            "state": StableHash.of(codes.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }),
+        ]
     }
 
     func request(base: String, context: PollContext) -> RequestTemplate {

@@ -24,8 +24,8 @@ struct Connections: SourceKind {
         identity = StableHash.of(
             [query.path] + query.parameters.filter { !apart.contains($0.name) }.flatMap { [$0.name, $0.value] })
         // The server's own sentences change with the language, which is no change of the entry.
-        let language = query.language.map { StableHash.of([$0]) }
-        fingerprints = language.map { ["title": $0, "content": $0] } ?? [:]
+        let language = query.language.map { StableHash.of([$0]) } ?? 0
+        fingerprints = [SnapshotHead.everyField: 1, "title": language, "content": language]
     }
 
     var mode: ReadingMode { .window }

@@ -37,7 +37,7 @@ struct Feed: SourceKind {
 
     /// Returns the fingerprints of fields whose options differ from the defaults; a field that is not listed counts as 0.
     private static func fingerprints(_ options: FeedOptions) -> [String: UInt64] {
-        var fingerprints: [String: UInt64] = [:]
+        var fingerprints: [String: UInt64] = [SnapshotHead.everyField: 1]
         for name in FeedOptions.comparable where name != "content" && options.compared.contains(name) {
             fingerprints[name] = StableHash.of([name])
         }

@@ -57,8 +57,9 @@ struct HTTPResource: ObservingKind {
         headers = try HTTPResource.headers(options)
         let ways = [method, String(redirects)]
         var fingerprints = [
+            SnapshotHead.everyField: 1,
             "state": StableHash.of(
-                texts + [options.text("contains") ?? "", "\u{0}", options.text("lacks") ?? ""] + ways)
+                texts + [options.text("contains") ?? "", "\u{0}", options.text("lacks") ?? ""] + ways),
         ]
         for name in ["status", "redirect", "body"] { fingerprints[name] = StableHash.of(ways) }
         for (field, header) in headers { fingerprints[field] = StableHash.of([header.lowercased()] + ways) }

@@ -31,7 +31,7 @@ enum ItemOptions {
                 "measures", .map(.text), "Numbers that only bounds are compared with: name to \(word.lowercasedWord)."),
             OptionSpec(
                 "number", .map(.text),
-                "How `fields` and `measures` write numbers: `decimal: \",\"` or `decimal: \".\"`; they become plain numbers."
+                "How `fields` and `measures` write numbers: `decimal: \",\"` or `decimal: \".\"`; what is a number becomes a plain one."
             ),
         ]
     }

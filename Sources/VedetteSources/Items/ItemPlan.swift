@@ -99,6 +99,7 @@ struct ItemPlan: Sendable {
         }
         let stateNames = options.map("states").flatMap { [$0.name, $0.value] }
         var fingerprints = [
+            SnapshotHead.everyField: 1,
             "title": digest("title", titles),
             "state": StableHash.of(options.texts("state") + stateNames + defaults.reading),
         ]
@@ -204,7 +205,7 @@ extension ItemPlan {
         return fields
     }
 
-    /// Writes each field that has a number as programs write it, where the decimal sign is known.
+    /// Writes each field that is a number as programs write it, where the decimal sign is known.
     private func numbers(in fields: Fields, _ list: inout ItemList) -> Fields {
         guard let decimal else {
             for field in fields {
@@ -215,7 +216,7 @@ extension ItemPlan {
             }
             return fields
         }
-        func plain(_ text: String) -> String { WrittenNumber(text, decimal: decimal)?.plain ?? text }
+        func plain(_ text: String) -> String { WrittenNumber(text, decimal: decimal)?.field ?? text }
         var numbers = fields
         for field in fields {
             switch field.value {

@@ -10,13 +10,13 @@ enum JSONNames {
     }
 
     static let id = [
-        "id", "uid", "uuid", "guid", "gid", "fingerprint", "key", "metadata.uid", "_id", "identifier", "data.id",
+        "id", "uid", "uuid", "guid", "gid", "fingerprint", "key", "metadata.uid", "_id", "identifier", "data.id", "sku",
     ]
     static let foreign: Set<String> = [
         "parent", "owner", "user", "group", "project", "author", "account", "tenant", "creator", "template", "session",
     ]
     static let key = [
-        "name", "metadata.name", "full_name",
+        "name", "metadata.name", "full_name", "display_name", "displayName",
         "slug",
         "url", "unescapedUrl", "href", "link",
     ]
@@ -30,18 +30,21 @@ enum JSONNames {
         "data.title",
         "annotations.summary", "labels.alertname", "labels.instance", "labels.name", "names.0", "tag_name", "index",
         "text",
-        "description", "content", "title.$", "name.$",
+        "description", "external_desc", "content", "title.$", "name.$",
     ]
     static let state = [
         "currentstatus", "status", "state", "state_string", "attrs.state", "phase", "health", "status.phase",
-        "status.state", "status.health", "status.value", "attributes.status", "attributes.state", "laststatus",
-        "status.indicator", "health.status", "lifecycle", "stage", "condition", "color", "conclusion", "result",
+        "status.state", "status.health", "status.health.status", "status.value", "attributes.status",
+        "attributes.state", "laststatus",
+        "status.indicator", "health.status", "lifecycle", "stage", "conclusion", "result", "most_recent_update.status",
     ]
-    /// Truth values that say how a thing is.
+    /// Truth values that say how a thing is, also as `isOpen` and `is_open`.
     static let flags = [
-        "connected", "healthy", "sealed", "online", "ready", "running", "alive", "available", "up", "ok", "active",
-        "enabled",
-    ]
+        "connected", "healthy", "sealed", "online", "offline", "ready", "running", "alive", "in_stock", "inStock",
+        "onlineAvailability", "available", "open", "up", "ok", "active", "enabled",
+    ].flatMap { [$0, "is" + $0, "is_" + $0] }
+    /// What is a state of some things, as a job's `color`, and of others a quality that stays.
+    static let qualities = ["color", "condition"]
     static let link = [
         "html_url", "web_url", "webUrl", "permalink", "shortlink", "links.html.href", "_links.html.href",
         "_links.web.href",

@@ -26,13 +26,15 @@ struct JSONTable {
         let own = areRecords ? columns.ownID.map { [$0] } : nil
         key = isMap ? ["$name"] : own ?? columns.key(of: path.last ?? "")
         state = columns.state
-        title = columns.first(JSONNames.title + columns.names) { !$0.isEmpty }
+        title = columns.first(JSONNames.title) { !$0.isEmpty } ?? columns.first(columns.names) { Double($0) == nil }
         link = columns.first(JSONNames.link) { $0.contains("://") || $0.hasPrefix("/") }
         time = columns.first(JSONNames.time) { Timestamp(anyForm: $0) != nil }
     }
 
-    /// The number of parts of an item that were found.
-    var richness: Int { [title, link, time].compactMap { $0 }.count + (state.isEmpty ? 0 : 1) }
+    /// The number of parts of an item that were found; several rows count as one more, since a single one may be a remark.
+    var richness: Int {
+        [title, link, time].compactMap { $0 }.count + (state.isEmpty ? 0 : 1) + (rows.count > 1 ? 1 : 0)
+    }
 
     /// A time that falls from row to row, which means that the newest rows come first.
     private var falling: String? {
@@ -238,16 +240,20 @@ private struct Columns {
 
     var state: [String] {
         let named = (rows.first?.members ?? []).map(\.name).filter { name in
-            !name.contains(".") && ["status", "state", "phase"].contains { name.lowercased().hasSuffix($0) }
+            !name.contains(".")
+                && ["status", "state", "phase", "status_name", "statusname"].contains {
+                    name.lowercased().hasSuffix($0)
+                }
         }
         let states = (JSONNames.state.compactMap(resolved) + named).filter(isState)
         // A word before a sentence: `running` before `Up 2 hours`. And a health that differs before a status that all rows share.
         let words = states.filter(isWords)
         let health = words.first { $0.lowercased() == "health" && values([$0]).count > 1 }
         let word = words.first.map { values([$0]).count == 1 ? health ?? $0 : $0 }
-        guard let first = word ?? states.first ?? JSONNames.flags.compactMap(resolved).first(where: isFlag) else {
-            return []
-        }
+        guard
+            let first = word ?? states.first ?? JSONNames.flags.compactMap(resolved).first(where: isFlag)
+                ?? JSONNames.qualities.compactMap(resolved).first(where: isState)
+        else { return [] }
         let second = ["conclusion", "result", "lastBuild.result"].first { path in
             path != first && rows.contains { $0.at(JSONNames.steps(path)) != nil }
                 && (rows.allSatisfy { value(path, $0) == nil } || isState(path))

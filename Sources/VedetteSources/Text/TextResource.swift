@@ -84,9 +84,9 @@ struct TextResource: SourceKind {
         return item
     }
 
-    /// Lines without their ends, LF or CR LF; empty ones are left out.
+    /// Lines without their ends, LF or CR LF; empty ones are left out. Of more than `maximumLines` the last has all further ones.
     private static func lines(of text: String) -> [String] {
-        text.utf8.split(whereSeparator: { $0 == 10 || $0 == 13 }).map {
+        text.utf8.split(maxSplits: maximumLines + 1, whereSeparator: { $0 == 10 || $0 == 13 }).map {
             HTMLText.withoutControls(String(Substring($0)))
         }
     }

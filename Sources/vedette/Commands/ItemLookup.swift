@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import VedetteConfig
 import VedetteCore
 import VedetteEngine
 import VedetteHTTP
@@ -13,13 +14,50 @@ enum ItemLookup {
         /// The items, each with the time at which it got its state.
         var rows: [ItemTable.Row]
         /// Items that the last poll did not show, and that are not gone yet.
-        var absent: [Item]
+        var absentRows: [ItemTable.Row]
         /// The source between polls.
         var record: SourceRecord
         /// When the source was last read.
         var at: Timestamp
 
         var items: [Item] { rows.map(\.item) }
+        var absent: [Item] { absentRows.map(\.item) }
+
+        /// The items as `list` shows them. Of a window items that came on the last day are among them though they left it since:
+        /// after a burst that is larger than a page, most of what was announced.
+        func shown(_ mode: ReadingMode) -> [ItemTable.Row] {
+            guard mode == .window else { return rows }
+            let dayBefore = at.advanced(by: .zero - .seconds(86_400))
+            return rows + absentRows.filter { row in row.since.map { $0 > dayBefore } ?? false }
+        }
+    }
+
+    /// What an argument names: a configured source, or the items that a URL or a file has now.
+    enum Subject {
+        case source(Source)
+        case read([Item])
+    }
+
+    /// Returns whether an argument is a URL, and so no source.
+    static func isAddress(_ text: String) -> Bool { WebURL(text) != nil || text.hasPrefix("file:///") }
+
+    /// Finds the source of that name, or reads the URL or file. `./NAME` is always the file.
+    /// - Parameter kind: of a URL or file; nil to recognise it.
+    static func subject(_ text: String, kind: String?, in places: Paths, readsSecrets: Bool) async throws -> Subject {
+        if isAddress(text) { return .read(try await items(at: text, kind: kind)) }
+        let loader = UserConfiguration.loader(places, readsSecrets: readsSecrets)
+        // A file can be listed without a configuration, and beside a broken one.
+        guard FileManager.default.fileExists(atPath: text) else {
+            if loader.isMissing {
+                throw Exit(.usage, "there is no file '\(text)', and no configuration with a source of that name")
+            }
+            return .source(
+                try UserConfiguration.source(text, in: try UserConfiguration.load(places, readsSecrets: readsSecrets)))
+        }
+        if let source = loader.load().configuration?.sources.first(where: { $0.name == text }) {
+            return .source(source)
+        }
+        return .read(try await items(inFile: text, kind: kind))
     }
 
     /// Reads the snapshot of a source; nil when there is none.
@@ -43,7 +81,7 @@ enum ItemLookup {
         }
         return Snapshot(
             rows: await rows(stored.values.filter { $0.absentSince == nil }),
-            absent: stored.values.compactMap { $0.absentSince == nil ? nil : $0.item }, record: record, at: head.goodAt)
+            absentRows: decoded(stored.values.filter { $0.absentSince != nil }[...]), record: record, at: head.goodAt)
     }
 
     /// Decodes rows on two processors: with thousands of them that takes as long as to read them.

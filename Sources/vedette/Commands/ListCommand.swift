@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Foundation
 import VedetteConfig
 import VedetteCore
 
@@ -40,36 +39,15 @@ struct ListCommand: AsyncParsableCommand {
     @OptionGroup var colour: ColourOptions
 
     func run() async throws {
-        if WebURL(subject) != nil || subject.hasPrefix("file:///") {
-            try show(try await ItemLookup.items(at: subject, kind: kind))
-            return
-        }
         // Beside the configuration: thousands of items take their time.
-        let journal = fresh ? nil : places.journalIfKnown
+        let journal = fresh || ItemLookup.isAddress(subject) ? nil : places.journalIfKnown
         let snapshot = Task { [subject] () async throws -> ItemLookup.Snapshot? in
             guard let journal else { return nil }
             return try await ItemLookup.snapshot(of: subject, in: journal)
         }
-        if let source = try configuredSource() {
-            try await list(source, journal, snapshot)
-        } else {
-            try show(try await ItemLookup.items(inFile: subject, kind: kind))
-        }
-    }
-
-    /// Returns the source of that name; nil when there is none, but a file. `./NAME` is always the file.
-    private func configuredSource() throws -> Source? {
-        let isFile = FileManager.default.fileExists(atPath: subject)
-        // A file can be listed without a configuration, and beside a broken one.
-        guard isFile else {
-            if UserConfiguration.loader(places).isMissing {
-                throw Exit(
-                    .usage, "there is no file '\(subject)', and no configuration with a source of that name")
-            }
-            return try UserConfiguration.source(subject, in: try UserConfiguration.load(places, readsSecrets: fresh))
-        }
-        return UserConfiguration.loader(places, readsSecrets: fresh).load().configuration?.sources.first {
-            $0.name == subject
+        switch try await ItemLookup.subject(subject, kind: kind, in: places, readsSecrets: fresh) {
+        case .source(let source): try await list(source, journal, snapshot)
+        case .read(let items): try show(items)
         }
     }
 
@@ -93,7 +71,7 @@ struct ListCommand: AsyncParsableCommand {
                 snapshot.record, source, isWatched: isWatched, now: SystemClock().now().wall)
             Output.diagnose(colour.diagnosticPalette.paint(text, isBad ? .doubtful : .faint))
         }
-        try show(snapshot.rows, source)
+        try show(snapshot.shown(source.kind.mode), source)
     }
 
     private func show(_ items: [Item]) throws {

@@ -9,21 +9,27 @@ struct ShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "One item with its fields, its links and its history.",
         discussion: """
-            Fetches the resources that the item links to, for example its owner, and shows them too; --stored does not.
+            Fetches the resources that the item links to, for example its owner, and shows them too; --stored does not. Polls \
+            a source that nothing has read yet, or that no watcher reads and whose item is unknown. A URL or a file is read \
+            now, as by `list`.
 
             Examples:
               vedette show lab-systems 59
               vedette show lab-systems "Portal QA" --stored
+              vedette show https://www.swift.org/atom.xml "Swift 6.3 Released"
             """
     )
 
-    @Argument(help: "The source.", completion: Completions.sources)
+    @Argument(help: "A source, a URL or a file.", completion: Completions.sources)
     var source: String
 
     @Argument(
         help: "The item's key, also short as `list` shows it, or its title when it is unique.",
         completion: Completions.items)
     var key: String
+
+    @Option(help: "Kind of a URL or file; else it is recognised.", completion: Completions.kinds)
+    var kind: String?
 
     @Flag(help: "Show only the journal; no network.")
     var stored = false
@@ -35,34 +41,65 @@ struct ShowCommand: AsyncParsableCommand {
     @OptionGroup var colour: ColourOptions
 
     func run() async throws {
-        let source = try UserConfiguration.source(source, in: try UserConfiguration.load(places, readsSecrets: false))
-        guard let snapshot = try await ItemLookup.snapshot(of: source.name, in: places.journal) else {
-            throw Exit(.unavailable, "\(source.name) has no snapshot yet; start `vedette run` first")
+        switch try await ItemLookup.subject(source, kind: kind, in: places, readsSecrets: false) {
+        case .source(let source): try await show(source)
+        case .read(let items):
+            let item = try ItemLookup.item(key, among: items, of: source)
+            try show(ItemDetail(item: item, readAt: SystemClock().now().wall, kind: ""))
         }
-        let item = try ItemLookup.item(key, among: snapshot.items, of: source.name)
+    }
+
+    private func show(_ source: Source) async throws {
+        let snapshot = try await ItemLookup.snapshot(of: source.name, in: places.journal)
+        var item = try snapshot.flatMap { snapshot in
+            try ItemLookup.find(key, among: snapshot.items, of: source.name)
+                ?? ItemLookup.find(key, among: snapshot.absent, of: source.name)
+        }
+        var readAt = snapshot?.at
+        if item == nil, !stored {
+            let isWatched = try await places.journal.watcher() != nil
+            if snapshot == nil || !isWatched {
+                let configuration = try UserConfiguration.load(places)
+                let items = try await ItemLookup.live(try UserConfiguration.source(source.name, in: configuration))
+                item = try ItemLookup.item(key, among: items, of: source.name)
+                readAt = SystemClock().now().wall
+            }
+        }
+        guard let readAt else {
+            throw Exit(.unavailable, "\(source.name) has no snapshot yet; start `vedette run`, or leave out --stored")
+        }
+        guard let item else { throw ItemLookup.unknown(key, among: snapshot?.items ?? [], of: source.name) }
+        var detail = ItemDetail(item: item, readAt: readAt, kind: source.kindName)
+        detail.since = snapshot?.rows.first { $0.item.key == item.key }?.since
+        detail.details = try await details(of: item, in: source)
+        if snapshot != nil { detail.history = try await history(of: item, in: source) }
+        try show(detail)
+    }
+
+    private func show(_ detail: ItemDetail) throws {
+        if json {
+            let object = JSON.members([
+                "item": detail.item.json, "since": detail.since.map { .string($0.rfc3339) },
+                "details": detail.details.isEmpty ? nil : detail.details.json,
+                "history": .array(detail.history.map(\.event.json)),
+                "deliveries": .array(detail.history.flatMap(\.deliveries).map(\.json)),
+            ])
+            return try Output.print(object.bytes)
+        }
+        try Output.print(
+            detail.lines(
+                colour.palette, links: colour.links, now: SystemClock().now().wall,
+                width: TerminalSize.current?.columns))
+    }
+
+    private func history(of item: Item, in source: Source) async throws -> [ItemDetail.Past] {
         let reader = try await places.journal.reader()
         var history: [ItemDetail.Past] = []
         for event in try await reader.history(source: source.name, key: item.key, limit: 20) {
             let deliveries = try await reader.deliveries(.init(event: event.seq), after: 0, limit: 20)
             history.append(ItemDetail.Past(event: event, deliveries: deliveries))
         }
-        let details = try await details(of: item, in: source)
-        let since = snapshot.rows.first { $0.item.key == item.key }?.since
-        if json {
-            let object = JSON.members([
-                "item": item.json, "since": since.map { .string($0.rfc3339) },
-                "details": details.isEmpty ? nil : details.json,
-                "history": .array(history.map(\.event.json)),
-                "deliveries": .array(history.flatMap(\.deliveries).map(\.json)),
-            ])
-            return try Output.print(object.bytes)
-        }
-        let detail = ItemDetail(
-            item: item, since: since, details: details, readAt: snapshot.at, history: history, kind: source.kindName)
-        try Output.print(
-            detail.lines(
-                colour.palette, links: colour.links, now: SystemClock().now().wall,
-                width: TerminalSize.current?.columns))
+        return history
     }
 
     /// Reads what its links add to the stored item.

@@ -4,6 +4,9 @@
 public struct SnapshotHead: Sendable, Hashable {
     /// `Source.identity` when it was read.
     public var identity: UInt64
+    /// The name under which `SourceKind.fingerprints` has the version of the reading.
+    public static let everyField = "*"
+
     /// `SourceKind.fingerprints` when it was read.
     public var fingerprints: [String: UInt64]
     /// The validators of the response that it was read from.

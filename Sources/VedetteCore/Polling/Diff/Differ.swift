@@ -163,6 +163,7 @@ public struct Differ: Sendable {
     /// State first, then title, then fields in the kind's order.
     private func changes(from old: Item, to new: Item, stateSince: Timestamp, fresh: Set<String>) -> [FieldChange] {
         var changes: [FieldChange] = []
+        if fresh.contains(SnapshotHead.everyField) { return [] }
         func note(_ field: String, _ from: Value?, _ to: Value?, lasted: Double? = nil) {
             if from != to, !fresh.contains(field) {
                 changes.append(FieldChange(field: field, from: from, to: to, lasted: lasted))

@@ -9,6 +9,10 @@ public protocol SourceKind: Sendable {
     var identity: UInt64 { get }
     /// A digest of the options that each compared field is read with; 0 for a field that is not listed. A field whose
     /// fingerprint differs from the snapshot's gets a new baseline, since a new option is no change of the item.
+    ///
+    /// `SnapshotHead.everyField` has the version of the reading. Raise it with a change of the program that reads another value
+    /// of a compared field from the same bytes: else each row is told once as changed. Nothing that really changes between the
+    /// last poll of the old program and the first of the new one is told then, so do not raise it for less.
     var fingerprints: [String: UInt64] { get }
     /// The fields and notes that its items may have besides key, title, state and url, for the validation of rules and
     /// templates. Nil when only the server knows.

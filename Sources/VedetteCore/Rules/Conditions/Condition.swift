@@ -84,7 +84,7 @@ public indirect enum Condition: Sendable {
     ) throws(PatternError) -> String? {
         guard let item = event.item else { return "the event is about the source, not about an item" }
         guard let value = item[name] else { return "item.\(name) is absent, not \(matcher.description)" }
-        return try matcher.matches(value)
+        return try matcher.matches(value, after: earlierValues(of: name, for: matcher, event))
             ? nil : "item.\(name) is '\(value.description)', not \(matcher.description)"
     }
 
@@ -93,14 +93,19 @@ public indirect enum Condition: Sendable {
         ofField name: String, from: ValueMatcher?, to: ValueMatcher?, _ event: Event
     ) throws(PatternError) -> String? {
         guard let change = event.change(of: name) else { return "\(name) did not change" }
-        for (side, value, matcher) in [("from", change.from, from), ("to", change.to, to)] {
+        for (side, value, matcher, earlier) in [("from", change.from, from, nil), ("to", change.to, to, change.from)] {
             guard let matcher else { continue }
             guard let value else { return "\(side) is absent, not \(matcher.description)" }
-            guard try matcher.matches(value) else {
+            guard try matcher.matches(value, after: earlier.map { [$0] } ?? []) else {
                 return "\(side) is '\(value.description)', not \(matcher.description)"
             }
         }
         return from == nil ? to?.threshold?.mismatch(of: change) : nil
+    }
+
+    /// Returns the values that a field had before each of the events, where the matcher reads them.
+    static func earlierValues(of name: String, for matcher: ValueMatcher, _ events: Event...) -> [Value] {
+        matcher.bound == nil ? [] : events.compactMap { $0.change(of: name)?.from }
     }
 
     /// The engine makes the event of a count; no event of a poll is one.

@@ -30,8 +30,8 @@ public struct Delta: Sendable, Hashable {
 
     /// Returns nil when the change is large enough, else the reason why it is not.
     func mismatch(with change: FieldChange) -> String? {
-        guard let from = change.from.flatMap({ WrittenNumber.read($0.description) }),
-            let to = change.to.flatMap({ WrittenNumber.read($0.description) })
+        guard let old = change.from, let from = WrittenNumber.read(old),
+            let to = change.to.flatMap({ WrittenNumber.read($0, after: [old]) })
         else {
             let (from, to) = (change.from?.description ?? "absent", change.to?.description ?? "absent")
             return "\(change.field) went from '\(from)' to '\(to)', which are not both numbers"

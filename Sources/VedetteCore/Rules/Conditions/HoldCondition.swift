@@ -14,10 +14,12 @@ extension Condition {
     func remainsTrue(since original: Event, after event: Event) -> Bool {
         switch self {
         case .source: true
-        case .item(let name, let matcher): event.item.map { Condition.test($0[name], matcher) ?? true } ?? true
-        case .field(let name, let from, let to): Condition.remainsTrue(field: name, from: from, to: to, after: event)
+        case .item(let name, let matcher):
+            event.item.map { _ in Condition.test(name, matcher, after: event, original) ?? true } ?? true
+        case .field(let name, let from, let to):
+            Condition.remainsTrue(field: name, from: from, to: to, since: original, after: event)
         case .stays(let name, let matcher):
-            Condition.remainsTrue(field: name, from: nil, to: matcher, after: event)
+            Condition.remainsTrue(field: name, from: nil, to: matcher, since: original, after: event)
         case .older(let name, _): event.kind != .disappeared && event.change(of: name) == nil
         case .howMany: true
         case .appears: event.kind != .disappeared
@@ -26,7 +28,7 @@ extension Condition {
         case .sourceState(let kinds): !kinds.contains { Condition.isResolved($0, by: event.kind) }
         case .all(let parts): parts.allSatisfy { $0.remainsTrue(since: original, after: event) }
         case .any(let parts): Condition.remainsTrue(any: parts, since: original, after: event)
-        case .not(let part): part.currentResult(event) != true
+        case .not(let part): part.currentResult(event, since: original) != true
         }
     }
 
@@ -39,34 +41,40 @@ extension Condition {
     /// Without `to`, the match is true until the value of `from` is back. Without both, any further change is a match of
     /// its own.
     private static func remainsTrue(
-        field name: String, from: ValueMatcher?, to: ValueMatcher?, after event: Event
+        field name: String, from: ValueMatcher?, to: ValueMatcher?, since original: Event, after event: Event
     ) -> Bool {
-        guard let item = event.item else { return true }
+        guard event.item != nil else { return true }
         guard event.kind != .disappeared else { return false }
-        if let to { return test(item[name], to) ?? true }
+        if let to { return test(name, to, after: event, original) ?? true }
         guard let from else { return event.change(of: name) == nil }
-        return test(item[name], from) != true
+        return test(name, from, after: event, original) != true
     }
 
-    /// Returns nil when a pattern hit its limit: then nothing is known.
-    private static func test(_ value: Value?, _ matcher: ValueMatcher) -> Bool? {
-        guard let value else { return false }
-        do throws(PatternError) { return try matcher.matches(value) } catch { return nil }
+    /// Tests a value of the event's item. A number is read as when the match began, also by an event of another field.
+    ///
+    /// - Returns: nil when a pattern hit its limit: then nothing is known.
+    private static func test(
+        _ name: String, _ matcher: ValueMatcher, after event: Event, _ original: Event
+    ) -> Bool? {
+        guard let value = event.item?[name] else { return false }
+        let earlier = earlierValues(of: name, for: matcher, original, event)
+        do throws(PatternError) { return try matcher.matches(value, after: earlier) } catch { return nil }
     }
 
     /// Evaluates a part under `not` against the item as it is now. Only parts about the item's values or the source have a
     /// result; nil for all others.
-    private func currentResult(_ event: Event) -> Bool? {
+    private func currentResult(_ event: Event, since original: Event) -> Bool? {
         switch self {
         case .source(let names, _): return names.contains(event.source)
-        case .item(let name, let matcher): return event.item.flatMap { Condition.test($0[name], matcher) }
+        case .item(let name, let matcher):
+            return event.item.flatMap { _ in Condition.test(name, matcher, after: event, original) }
         case .all(let parts):
-            let results = parts.map { $0.currentResult(event) }
+            let results = parts.map { $0.currentResult(event, since: original) }
             return results.contains(false) ? false : results.contains(nil) ? nil : true
         case .any(let parts):
-            let results = parts.map { $0.currentResult(event) }
+            let results = parts.map { $0.currentResult(event, since: original) }
             return results.contains(true) ? true : results.contains(nil) ? nil : false
-        case .not(let part): return part.currentResult(event).map { !$0 }
+        case .not(let part): return part.currentResult(event, since: original).map { !$0 }
         default: return nil
         }
     }

@@ -9,7 +9,7 @@ public enum Threshold: Sendable, Hashable {
 
     /// Returns whether the value lies beyond the bound; false when it is absent or no number.
     public func contains(_ value: Value?) -> Bool {
-        guard let number = value.flatMap({ WrittenNumber.read($0.description) }) else { return false }
+        guard let number = value.flatMap({ WrittenNumber.read($0) }) else { return false }
         switch self {
         case .above(let bound): return number > bound
         case .below(let bound): return number < bound

@@ -12,15 +12,20 @@ public struct WrittenNumber: Sendable, Hashable {
     public let plain: String
     /// Whether elsewhere the same text is another number: `1.799 €` is also the price of a litre of fuel.
     public let isAmbiguous: Bool
+    /// The text of a field whose decimal sign is known: the number, and behind it its unit where that is one word. Nil where
+    /// more than a sign, a currency and the words of price tags stands around the number: `in 3 Tagen` is not `in 3 Wochen`.
+    public let field: String?
 
     /// Longer texts have no number.
     private static let maximumBytes = 256
 
     /// Returns nil when the text has no number, or several.
-    /// - Parameter decimal: `.` or `,` where the decimal sign is known; the other one then groups digits.
-    public init?(_ text: String, decimal: Character? = nil) {
+    /// - Parameters:
+    ///   - decimal: `.` or `,` where the decimal sign is known; the other one then groups digits.
+    ///   - earlier: values that the same field had before. After one below 10 an ambiguous sign is the decimal one.
+    public init?(_ text: String, decimal: Character? = nil, after earlier: [Value] = []) {
         if decimal == nil, text.utf8.allSatisfy(WrittenNumber.isProgramByte), Double(text)?.isFinite == true {
-            (plain, isAmbiguous) = (text, false)
+            (plain, isAmbiguous, field) = (text, false, nil)
             return
         }
         guard text.utf8.count <= WrittenNumber.maximumBytes, text.first.map("[{".contains) != true else { return nil }
@@ -29,15 +34,42 @@ public struct WrittenNumber: Sendable, Hashable {
             return nil
         }
         let (before, after) = (text[..<first], text[(last + 1)...])
-        guard let digits = Digits(text[first...last], of: Currency(before, after), decimal: decimal) else {
-            return nil
+        let (number, currency) = (text[first...last], Currency(before, after))
+        guard var digits = Digits(number, of: currency, decimal: decimal) else { return nil }
+        if digits.isAmbiguous, earlier.contains(where: { WrittenNumber.read($0).map { 0 < $0 && $0 < 10 } ?? false }) {
+            digits = Digits(number, of: currency, decimal: number.first { !$0.isDigit }) ?? digits
         }
         plain = (WrittenNumber.endsInMinus(before) ? "-" : "") + digits.plain
         isAmbiguous = digits.isAmbiguous
+        field = decimal == nil ? nil : WrittenNumber.field(plain, before, after)
     }
 
-    /// Returns nil when the text has no number, or several.
-    static func read(_ text: String) -> Double? { WrittenNumber(text).flatMap { Double($0.plain) } }
+    /// Returns nil when the value has no number, or several.
+    /// - Parameter earlier: values that the same field had before.
+    static func read(_ value: Value, after earlier: [Value] = []) -> Double? {
+        WrittenNumber(value.description, after: earlier).flatMap { Double($0.plain) }
+    }
+
+    private static func field(
+        _ plain: String, _ before: ArraySlice<Character>, _ after: ArraySlice<Character>
+    ) -> String? {
+        let unit = otherWords(in: after)
+        guard otherWords(in: before).allSatisfy({ $0 == "+" }), unit.count <= 1 else { return nil }
+        return ([plain] + unit).joined(separator: " ")
+    }
+
+    /// Returns the words that are neither a currency nor usual on price tags.
+    private static func otherWords(in part: ArraySlice<Character>) -> [String] {
+        part.split { $0.isWhitespace || "-\u{2212}–—*.,:".contains($0) }.map { String($0) }
+            .filter { !Currency.isKnown($0) && !tagWords.contains($0.lowercased()) }
+    }
+
+    /// A per cent sign and degrees are among them, since no field has them in turn with another unit.
+    private static let tagWords = Set(
+        """
+        from ab dès desde da à partir de price preis prix precio prezzo only nur inkl incl mwst ust vat tax tva iva btw \
+        zzgl versand versandkosten / ( ) % ‰ ° °c °f
+        """.split(separator: " ").map(String.init))
 
     private static func isProgramByte(_ byte: UInt8) -> Bool {
         (0x30...0x39).contains(byte) || "+-.eE".utf8.contains(byte)
@@ -76,7 +108,7 @@ private enum Currency {
 
     private static func isPart(_ character: Character) -> Bool { character.isLetter || character.isCurrencySymbol }
 
-    private static func isKnown(_ name: String) -> Bool {
+    static func isKnown(_ name: String) -> Bool {
         name.contains(where: \.isCurrencySymbol) || words.contains(name.lowercased())
     }
 
