@@ -30,6 +30,7 @@ struct CrashNightTests {
         let clock: ManualClock
         let fetcher = FakeFetcher()
         let watcher: Watcher
+        let dispatcher: Dispatcher
 
         init(_ scratch: Scratch, _ clock: ManualClock) throws {
             (self.scratch, self.clock) = (scratch, clock)
@@ -39,7 +40,7 @@ struct CrashNightTests {
             let dependencies = Dependencies(
                 fetcher: fetcher, journal: journal, clock: clock, random: SeededRandom(),
                 log: LogLines(), userAgent: "test/1", transformer: FakeShaper(), civil: Greenwich())
-            let dispatcher = Dispatcher(dependencies, on: executor, sinks: ["k": FakeSink()])
+            dispatcher = Dispatcher(dependencies, on: executor, sinks: ["k": FakeSink()])
             let watch = WatchConfiguration(sources: [source("a", every: .seconds(900))], rules: CrashNightTests.rules)
             watcher = Watcher(watch, dependencies, on: executor, dispatcher: dispatcher)
         }
@@ -47,6 +48,8 @@ struct CrashNightTests {
         func poll(_ body: String) async {
             fetcher.serve(url("a"), body)
             _ = await watcher.runOnce(force: true)
+            // A reminder is left out while the sink has not taken the message before it.
+            await dispatcher.drainOnce()
         }
     }
 

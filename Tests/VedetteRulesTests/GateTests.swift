@@ -404,4 +404,21 @@ struct GateTests {
         harness.poll()
         #expect(harness.sent.isEmpty)
     }
+
+    @Test("a value of once_per that a match used before it was told is used by the one that takes its place")
+    func replacedBeforeTold() {
+        var harness = RuleHarness(
+            Rule.when(.becomes("down", "limp"), to: "out", "team") {
+                $0.oncePer = "key"
+                $0.depends = ["gateway"]
+            })
+        harness.silence(Silence(id: 1, sink: "team", created: RuleHarness.noon))
+        harness.item("a", "down", was: "up")
+        harness.item("a", "limp", was: "down")
+        #expect(harness.sent == ["out: a: up → down"])
+        harness.restart()
+        harness.poll()
+        harness.silence()
+        #expect(harness.sent == ["out: a: up → down", "team: a: down → limp (+1)"])
+    }
 }

@@ -66,6 +66,7 @@ extension RuleEngine {
             let isLate = wait.content == .end ? isLateEnd : isLateMatch
             (candidate.sink, candidate.content) = (wait.sink, wait.content == .end ? .end : .firing)
             (candidate.gate, candidate.isLate, candidate.isListed) = (wait.gate, isLate, wait.isListed)
+            candidate.claim = wait.claim
             let (verdict, gate) = verdict(of: candidate, at: moment.now)
             switch verdict {
             case .pass, .list: for gate in Gates.all { gate.admit(candidate, &self, at: moment.now) }
@@ -91,7 +92,8 @@ extension RuleEngine {
                 }
                 release.rows[i].wait(wait.sink, at: gate.name, waiting)
                 let group = RowTable.Group(rule: rule.name, gate: gate.name, name: waiting.group)
-                if waiting.opensGroup { release.opened.insert(group) }
+                // What joins the step opens the group at its end.
+                if waiting.opensGroup, !step.joined.contains(group) { release.opened.insert(group) }
                 if waiting.joinsStep { step.joined.insert(group) }
             }
         }
@@ -101,8 +103,8 @@ extension RuleEngine {
     private func isClosed(_ wait: RuleMemory.Wait, _ row: RuleMemory, _ rule: Rule, at now: RuleTime) -> Bool {
         guard let event = row.told?.event else { return false }
         let end = Candidate(rule: rule, event: event, sink: wait.sink, content: .end, gate: wait.gate)
-        if case .wait = verdict(of: end, at: now).verdict { return true }
-        return false
+        guard case .wait(let waiting) = verdict(of: end, at: now).verdict else { return false }
+        return !waiting.joinsStep
     }
 
     /// Ends the waiting of a sink that is never told.

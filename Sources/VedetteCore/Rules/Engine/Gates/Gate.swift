@@ -63,6 +63,9 @@ struct Candidate {
     /// Whether it was listed in a log, so that it is told whether or not it is still true.
     var isListed = false
 
+    /// The match in whose place it waits, and for which a value of `once_per` may be used; empty for none.
+    var claim = ""
+
     /// Whether the event that made it is being evaluated.
     var isNew: Bool { gate.isEmpty }
 }

@@ -10,7 +10,7 @@ enum OncePerGate: Gate {
 
     static func verdict(_ candidate: Candidate, _ engine: RuleEngine, at now: RuleTime) -> Verdict {
         guard let key = key(candidate.rule, candidate.event), let used = engine.table[key],
-            used.events != [candidate.event.id.description]
+            used.events != [candidate.event.id.description], used.events != [candidate.claim]
         else { return .pass }
         return .drop("already sent for \(candidate.rule.gates.oncePer ?? "") '\(key.name)'")
     }

@@ -97,7 +97,6 @@ extension RuleEngine {
             row.held = nil
             let age = DurationText.long(seconds: max(0, now.steady.seconds(since: held.since)))
             suppress(rule, held.event, reason ?? "no longer so after \(age)", at: moment)
-            row.leaveFor()
         }
         if over.match {
             let reason = reason ?? "no longer so after \(row.age(at: now))"
@@ -113,6 +112,7 @@ extension RuleEngine {
             }
             (row.isStanding, row.group) = (false, "")
         }
+        if row.held == nil { row.leaveFor() }
         if over.told { endTold(&row, rule, by: ending, at: moment) }
         row.dropEventIfUnused()
         guard row.waits.contains(where: { $0.gate.isEmpty }) else {

@@ -128,6 +128,11 @@ extension RuleEngine {
             if let earlier = row.waits.first(where: { $0.sink == target.sink }) {
                 let isReplaced = earlier.content == .firing || earlier.content == .end
                 wait.count += earlier.count + (isReplaced ? 1 : 0)
+                // A log goes to all sinks, so also to those that were told the value.
+                let hasLog = rule.gates.digest != nil || rule.gates.quiet?.action == .digest
+                if rule.gates.oncePer != nil, !hasLog, earlier.content == .firing {
+                    wait.claim = earlier.claim.isEmpty ? row.event?.id.description ?? "" : earlier.claim
+                }
                 if isReplaced, let event = row.event, Gates.named(earlier.gate)?.leavesRecord == false {
                     suppress(rule, event, "\(earlier.reason); a later one follows", for: target.sink, at: moment)
                 }

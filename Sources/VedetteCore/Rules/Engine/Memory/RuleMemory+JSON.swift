@@ -52,7 +52,7 @@ extension RuleMemory {
 extension RuleMemory.Sent {
     fileprivate var json: JSON {
         guard !sinks.isEmpty else { return .time(time) }
-        return .members(["at": .time(time), "sinks": JSON.texts(sinks.sorted()), "end": isEnd ? JSON.bool(true) : nil])
+        return .members(["at": .time(time), "sinks": JSON.texts(sinks.sorted()), "end": JSON.flag(isEnd)])
     }
 
     fileprivate init?(json: JSON) {
@@ -85,6 +85,7 @@ extension RuleMemory.Wait {
             "count": count == 0 ? nil : .number(count),
             "unconfirmed": JSON.flag(awaitsPoll),
             "listed": JSON.flag(isListed),
+            "claim": claim.isEmpty ? nil : .string(claim),
         ])
     }
 
@@ -102,6 +103,7 @@ extension RuleMemory.Wait {
         count = json["count"]?.int64.map(Int.init) ?? 0
         awaitsPoll = json["unconfirmed"] == .bool(true)
         isListed = json["listed"] == .bool(true)
+        claim = json["claim"]?.string ?? ""
     }
 }
 

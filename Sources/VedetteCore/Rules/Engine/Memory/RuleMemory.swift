@@ -140,6 +140,8 @@ extension RuleMemory {
         var awaitsPoll = false
         /// Whether a log listed the event: it is told whether or not it is still true.
         var isListed = false
+        /// `once_per`: the match in whose place it waits; empty for none.
+        var claim = ""
 
         init(_ content: Content, _ sink: String) { (self.content, self.sink) = (content, sink) }
 
