@@ -42,7 +42,7 @@ struct SinkThrottle: Sendable {
 
     mutating func enqueue(_ lane: DeliveryLane) { queues[lane.priority, default: LaneQueue()].append(lane) }
 
-    /// Takes the lane that waits longest among those of the highest priority.
+    /// Takes, of the lanes with the highest priority, the one that waits longest.
     mutating func dequeue() -> DeliveryLane? {
         for priority in Priority.allCases.reversed() {
             if let lane = queues[priority]?.popFirst() { return lane }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The conditions between a rule's match and its message. A match passes them in this order: `for`, `depends`, silences,
-/// `quiet`, `once_per`, `digest`, `limit`.
+/// The conditions between a rule's match and its message. A match passes them in this order: `for`, `if`, `unless`,
+/// `depends`, silences, `quiet`, `once_per`, `digest`, `limit`.
 public struct Gates: Sendable {
     /// `for`: how long a match must stay true before it is released; zero releases it at once.
     public var pendingFor: Duration = .zero
