@@ -144,7 +144,7 @@ public struct Differ: Sendable {
     ) {
         let digest = item.digest
         if digest == before.digest, before.shown == item.shownDigest, before.absentSince == nil { return }
-        let mustLook = digest != before.digest || !item.measures.isEmpty
+        let mustLook = digest != before.digest || !item.measures.isEmpty || !fresh.isEmpty
         guard mustLook, let old = before.item else {
             difference.writes.append(StoredItem(item, digest: digest, stateSince: before.stateSince))
             return
@@ -152,11 +152,12 @@ public struct Differ: Sendable {
         let changes = self.changes(from: old, to: item, stateSince: before.stateSince, fresh: fresh)
         let keepsState = old.state == item.state
         let row = StoredItem(item, digest: digest, stateSince: keepsState ? before.stateSince : now)
-        if changes.isEmpty, before.absentSince == nil, old.differsOnlyInMeasures(from: item) {
+        if changes.isEmpty, fresh.isEmpty, before.absentSince == nil, old.differsOnlyInMeasures(from: item) {
             difference.refreshes.append(row)
         } else {
             difference.writes.append(row)
         }
+        if changes.isEmpty, !fresh.isEmpty { difference.reread.insert(item.key) }
         if !changes.isEmpty { difference.events.append(DraftEvent(.changed, item: item, changes: changes)) }
     }
 
