@@ -40,7 +40,8 @@ struct PeopleCaseTests {
         #expect(plain.items[0]["price"] == "1.299 €")
         #expect(
             plain.warnings == [
-                "'1.299 €' of 'price' is 1299 as a number; 'number: {decimal: …}' names the decimal sign"
+                "'1.299 €' of 'price' is 1299 as a number unless another value shows its decimal sign; "
+                    + "'number: {decimal: …}' names it"
             ])
         for (decimal, number) in [(",", "1299"), (".", "1.299")] {
             let options = ["fields": fields(["price": "price"]), "number": fields(["decimal": decimal])]
