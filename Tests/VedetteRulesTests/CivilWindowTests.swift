@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import VedetteCore
 import VedetteText
+
+@testable import VedetteCore
 
 @Suite("Windows of the day")
 struct CivilWindowTests {

@@ -55,7 +55,7 @@ enum APISchemas {
             "Silence": object(
                 ["id", "created"],
                 [
-                    "id": .whole, "rule": .text, "source": .text, "item": .text, "where": .list(.text),
+                    "id": .whole, "rule": .text, "source": .text, "item": .text, "where": .texts,
                     "from": .time, "until": .time, "until_state": .text,
                     "sink": .text, "drops": .flag, "created": .time,
                 ]),
