@@ -89,6 +89,14 @@ struct PeopleCaseTests {
         #expect(throws: ReadError.self) { try read("json", [:], Array("\(prefix)x".utf8)) }
     }
 
+    @Test("so is a comment around JSON", arguments: ["/*-secure-\n", "/*", " /* "])
+    func comments(opening: String) throws {
+        #expect(try read("json", [:], Array("\(opening)[{\"id\":1}]\n*/\n".utf8)).items.map(\.key) == ["1"])
+        for text in ["[{\"id\":1}]", "[{\"id\":1}] */ [{\"id\":2}]", "x*/", "*/"] {
+            #expect(throws: ReadError.self) { try read("json", [:], Array("\(opening)\(text)".utf8)) }
+        }
+    }
+
     @Test("JSONP is read where 'jsonp' says so; else the error names it")
     func jsonp() throws {
         #expect(try read("json", ["jsonp": .flag(true)], file: "13-jsonp.json").items.map(\.key) == ["1", "2"])
