@@ -67,8 +67,8 @@ struct WindowReader {
         return window
     }
 
-    /// The days of a rule are read for fifty years.
-    private static let horizon = 18_263
+    /// The days of a rule are read for twenty years.
+    private static let horizon = 7305
 
     private static func span(_ text: String) -> (CivilTimeOfDay, CivilTimeOfDay)? {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
