@@ -37,7 +37,9 @@ struct ConfigurationBuilder {
         let fields = sources.map { ($0.0, $0.1?.kind.fieldNames) }
         let textless = Set(kinds.sinks.filter { !$0.showsTexts }.map(\.name))
         let windowEntries = named(sections.maps["windows"], "window")
-        let windows = windowEntries.map { ($0.name, WindowReader(findings: findings).window($0)) }
+        let windows = windowEntries.map {
+            ($0.name, WindowReader(findings: findings, recurrence: kinds.recurrence).window($0))
+        }
         let ruleReader = RuleReader(
             scope: NameScope(fields: Dictionary(fields, uniquingKeysWith: { first, _ in first })),
             sinks: sinks.map(\.0),

@@ -283,6 +283,9 @@ public enum ConfigurationKeys {
     public static let window = [
         KeySpec("daily", "text or list", "A span of the day, as \"22:00-07:00\".", default: "the whole day"),
         KeySpec("days", "text or list", "Days on which it starts: mon to sun, or spans as mon-fri.", default: "all"),
+        KeySpec("from", "text", "The first moment, as 2026-12-24 or 2026-12-24 18:00."),
+        KeySpec("until", "text", "The first moment after it, as 2027-01-02 or 2027-01-02 06:00."),
+        KeySpec("repeat", "text", "Days on which it starts, as a rule of RFC 5545 that counts from the day of 'from'."),
         KeySpec("tz", "text", "A time zone, as Europe/Vienna.", default: "the machine's"),
     ]
 

@@ -19,10 +19,11 @@ public struct ConfigurationLoader: Sendable {
     ///     neither poll nor send.
     public init(
         directory: String? = nil, sourceKinds: [SourceKindEntry], sinkKinds: [SinkKindEntry],
-        environment: [String: String]? = nil, readsSecrets: Bool = true
+        recurrence: @escaping RecurrenceReader = { _, _, _ in nil }, environment: [String: String]? = nil,
+        readsSecrets: Bool = true
     ) {
         (self.directory, self.readsSecrets) = (directory, readsSecrets)
-        kinds = Kinds(sources: sourceKinds, sinks: sinkKinds)
+        kinds = Kinds(sources: sourceKinds, sinks: sinkKinds, recurrence: recurrence)
         self.environment = environment ?? ProcessInfo.processInfo.environment
     }
 
@@ -179,6 +180,8 @@ public struct ConfigurationLoader: Sendable {
 struct Kinds: Sendable {
     var sources: [SourceKindEntry]
     var sinks: [SinkKindEntry]
+    /// Reads `repeat` of windows.
+    var recurrence: RecurrenceReader
 }
 
 /// The names that the files use.

@@ -9,7 +9,7 @@ enum Migrations {
     /// `Vdtt`: marks a database as ours.
     static let applicationID: Int32 = 0x5664_7474
 
-    static let steps: [String] = [version1]
+    static let steps: [String] = [version1, version2]
 
     private static let version1 = """
         -- name is null for one that is given up, while its items are deleted in batches; another may have its name by then.
@@ -185,6 +185,12 @@ enum Migrations {
             update queue_total set count = count - 1, bytes = bytes - old.bytes
               where sink = old.sink and state = old.state;
           end;
+        """
+
+    /// begins is when a silence begins, and null for at once; fields has patterns of an item's values, one a line.
+    private static let version2 = """
+        alter table silence add column begins integer;
+        alter table silence add column fields text;
         """
 
     /// Upgrades a database of any earlier version in one transaction: a crash leaves it as it was, and a reader finds a new file

@@ -8,7 +8,11 @@ import VedetteCore
 /// Texts are compared by their bytes (`collate "C"`), as SQLite and Swift do, whatever the database's language.
 enum Migrations {
     /// Each is a list of statements, since the server takes one at a time.
-    static let steps: [[String]] = [version1]
+    static let steps: [[String]] = [version1, version2]
+
+    private static let version2 = [
+        "alter table silence add column begins bigint", "alter table silence add column fields text",
+    ]
 
     private static let version1: [String] = [
         // One row. Each transaction that gives numbers locks it, so that they are committed in their order: a reader that

@@ -39,6 +39,26 @@ struct ConfigurationTests {
         #expect((missing.out + missing.err).contains("/nowhere/at/all"))
     }
 
+    @Test("what the last poll of a source showed to be a mistake is a warning of check, until its options change")
+    func remark() async throws {
+        let home = try Home()
+        let file = home.config.appending(path: "labels.json")
+        func write(_ path: String) throws {
+            try home.write(
+                "sources: {issues: {kind: json, url: \"file://\(file.path)\", fields: {labels: \(path)}}}")
+        }
+        try write("labels.name")
+        try Data(#"[{"id": 1, "labels": [{"name": "bug"}]}]"#.utf8).write(to: file)
+        #expect(try await !home.vedette("check").err.contains("warning: issues"))
+        #expect(try await home.vedette("run", "--once").code == 0)
+        let checked = try await home.vedette("check")
+        #expect(
+            checked.code == 0 && checked.err.contains("warning: issues: 'labels.name' leads into a list"),
+            "\(checked.err)")
+        try write("\"labels.*.name\"")
+        #expect(try await !home.vedette("check").err.contains("warning: issues"))
+    }
+
     @Test("a literal password in a file that others can read is an error with the remedy, and is not printed")
     func literalSecret() async throws {
         let home = try Home()

@@ -141,7 +141,7 @@ extension Preset {
         Preset(
             file: "google-search", source: "search-results",
             polls: ["../google-search.json", "google-search-2.json"],
-            events: ["2 + A watcher appears: "],
+            events: ["2 + A watcher appears & it's <new>: "],
             sent: ["search-log (search-new-result)"]),
         Preset(
             file: "jenkins", source: "jenkins-jobs",

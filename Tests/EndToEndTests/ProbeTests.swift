@@ -40,6 +40,19 @@ struct ProbeTests {
         #expect(try await home.vedette("check").code == 0)
     }
 
+    @Test("a page without an end tag is proposed as html, and the address that answered after a redirect is named")
+    func redirectedPage() async throws {
+        let page = ReplayTests.fixtures.appending(path: "pages/no-end-tag.html")
+        let site = try await Site(["shop/index.html": try String(contentsOf: page, encoding: .utf8)])
+        let home = try Home()
+        let result = try await home.vedette("probe", "\(site.url)/shop")
+        #expect(result.code == 0 && result.lines.contains { $0.hasPrefix("    kind: html") }, "\(result.out)")
+        #expect(result.err.contains("the answer came from another address, \(site.url)/shop/"), "\(result.err)")
+        try home.write(result.out)
+        #expect(try await home.vedette("check").code == 0)
+        await site.end()
+    }
+
     @Test("an empty list is proposed with empty as normal, and with both what comes and what goes")
     func emptyList() async throws {
         let home = try Home()
@@ -254,7 +267,10 @@ private final class Site: Sendable {
         directory = FileManager.default.temporaryDirectory.appending(path: "vedette-site-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         for (name, text) in files {
-            try text.write(to: directory.appending(path: name), atomically: true, encoding: .utf8)
+            let file = directory.appending(path: name)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try text.write(to: file, atomically: true, encoding: .utf8)
         }
         child = try Child(
             "/usr/bin/env",

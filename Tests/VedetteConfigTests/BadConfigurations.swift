@@ -28,7 +28,15 @@ extension Bad {
             "1:26: 'daily' is a span of the day as \"22:00-07:00\", not 'x'",
             "1:48: 'days' takes mon, tue, wed, thu, fri, sat, sun and spans as mon-fri, not 'fryday'",
             "1:61: 'Europe/Wien' is no time zone of this machine; write a name as 'Europe/Vienna' or 'UTC'",
-            "1:78: window 'w' needs 'daily' as \"22:00-07:00\", or 'days'"),
+            "1:78: window 'w' needs 'daily' as \"22:00-07:00\", 'days', 'repeat', or 'from' and 'until'"),
+        Bad(
+            "windows: {a: {from: soon, until: 2026-12-24}, b: {from: 2026-12-24, until: 2026-12-24}, c: {repeat: x}}",
+            "1:21: 'from' is a day as 2026-12-24, or with a time as 2026-12-24 18:00, not 'soon'",
+            "1:50: 'until' is not later than 'from'", "1:101: 'repeat' needs 'from': the day from which it counts"),
+        Bad(
+            "windows: {d: {from: 2026-12-24, repeat: FREQ=HOURLY}}",
+            "1:41: 'FREQ=HOURLY' is no rule of RFC 5545 that has days, as FREQ=MONTHLY;BYDAY=1SU; the times of the day are 'daily'"
+        ),
         Bad(
             "sources: {a b: {kind: feed, url: 'https://h/'}}",
             "1:11: 'a b' cannot name a source; take letters, digits and - _ . : + @, not beginning with '-'"),

@@ -376,4 +376,26 @@ struct RuleGateTests {
         let other = try rule("- {name: r, when: {appears: true, source: web}, for: 1m, notify: desk}").identity
         #expect(base == loud && base != longer && base != other)
     }
+
+    @Test("a window may have dates, and days by a rule of RFC 5545")
+    func dates() throws {
+        let more = """
+            - {name: r, when: {source: web, appears: true}, quiet: {during: [patches, move], then: drop}, notify: desk}
+            """
+        let windows = """
+            windows:
+              patches: {daily: "22:00-04:00", repeat: FREQ=MONTHLY;BYDAY=1SU, from: 2026-12-06}
+              move: {from: 2026-12-12 18:00, until: 2026-12-14}
+            """
+        let loaded = load(Self.head + more, windows)
+        #expect(loaded.problems.map(\.description) == [])
+        let read = try #require(loaded.configuration?.rules.first?.gates.quiet?.windows)
+        #expect(read.map(\.name) == ["patches", "move"])
+        #expect(read[0].dates == [20_793] && read[0].start.minutes == 1320)
+        #expect(read[1].from == CivilMoment("2026-12-12 18:00") && read[1].until == CivilMoment("2026-12-14"))
+        #expect(CivilMoment("2026-12-12 18:00")?.minutes == 1080 && CivilMoment("2026-12-06")?.day == 20_793)
+        for text in ["", "2026-12", "2026-02-30", "2026-12-06T10:00", "2026-12-06 25:00"] {
+            #expect(CivilMoment(text) == nil, "\(text)")
+        }
+    }
 }

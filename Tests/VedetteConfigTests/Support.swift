@@ -97,7 +97,8 @@ func loader(directory: String? = nil, _ environment: [String: String] = [:]) -> 
             StandInKind.cloudburst, StandInKind.json, StandInKind.feed, StandInKind.page, StandInKind.news,
             StandInKind.codes,
         ],
-        sinkKinds: StandInSink.all, environment: environment)
+        sinkKinds: StandInSink.all,
+        recurrence: { rule, from, _ in rule.hasPrefix("FREQ=MONTHLY") ? [from] : nil }, environment: environment)
 }
 
 /// Reads texts as files `a.yaml`, `b.yaml` … of nobody else.

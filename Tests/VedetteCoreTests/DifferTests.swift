@@ -174,8 +174,13 @@ struct DifferTests {
         }
         #expect(poll(1, "M\u{FC}nchen", 0) == [])
         #expect(poll(2, "Muenchen", 15) == [] && memory.stored["1"]?.item?.title == "Muenchen")
+        #expect(memory.last.reread == ["1"])
         #expect(poll(2, "Wien", 30) == ["changed 1"])
+        #expect(memory.last.reread == [])
         #expect(memory.poll(lab(3), [Item(key: "1"), Item(key: "2")], at: at(45)).map(\.short) == ["appeared 2"])
+        let measure = Item(key: "2", measures: ["m": "20"])
+        #expect(memory.poll(lab(4), [Item(key: "1"), measure], at: at(60)).isEmpty && memory.last.reread == ["2"])
+        #expect(memory.last.writes.map(\.key) == ["2"], "rules read the measure from the row")
     }
 
     @Test("the server's words, times and links are not compared: another language is no change")

@@ -311,4 +311,16 @@ struct RecurrenceTests {
         }
         #expect(ICalendarRule("freq=daily;X-NOTE=1") != nil)
     }
+
+    @Test("the days of a rule that stands alone end with it, or with the day that is asked for")
+    func daysAlone() {
+        func days(_ rule: String) -> [Int]? { RecurrenceDays.days(of: rule, from: 0, through: 100) }
+        // 1970-01-01 was a Thursday.
+        #expect(days("FREQ=WEEKLY;BYDAY=SU;COUNT=3") == [3, 10, 17])
+        #expect(days("FREQ=MONTHLY;BYDAY=1SU") == [3, 31, 59, 94])
+        #expect(days("FREQ=WEEKLY;UNTIL=19700109T120000Z") == [0, 7])
+        for rule in ["FREQ=HOURLY", "FREQ=DAILY;BYHOUR=1,2", "soon", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30"] {
+            #expect(days(rule) == nil, "\(rule)")
+        }
+    }
 }

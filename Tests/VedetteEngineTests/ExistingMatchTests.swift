@@ -125,4 +125,17 @@ struct ExistingMatchTests {
         await poll(world, "door=open")
         #expect(await world.journal.deliveries.values.map(\.delivery.message.rule) == ["few"])
     }
+
+    @Test("an item that another version reads otherwise, without an event, ends what was held of it or begins to match")
+    func reread() async throws {
+        let world = try await world()
+        await poll(world, "door=closed\ngate=open")
+        try await reload(world).value
+        await poll(world, "door=closed\ngate=open")
+        var kind = LineKind()
+        kind.fingerprints = [SnapshotHead.everyField: 2]
+        try await world.watcher.reload(WatchConfiguration(sources: [source("home", kind)], rules: stays))
+        await poll(world, "door=open\ngate=Open")
+        #expect(await messages(world, "door=open\ngate=Open") == ["door: still open"])
+    }
 }

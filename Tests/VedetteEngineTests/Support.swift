@@ -13,7 +13,7 @@ struct LineKind: SourceKind {
     /// Asks for what is newer than the last poll, at another address each time.
     var asksSince = false
     var body: [UInt8]?
-    var fingerprints: [String: UInt64] { [:] }
+    var fingerprints: [String: UInt64] = [:]
     var fieldNames: [String]? { nil }
 
     func request(base: String, context: PollContext) -> RequestTemplate {

@@ -203,8 +203,11 @@ struct AccessTests {
     func silences(_ backend: Backend) async throws {
         let store = try await backend.open()
         var short = Silence(source: "lab", created: stamp(0))
-        short.until = stamp(10)
+        (short.from, short.until) = (stamp(3), stamp(10))
+        short.fields = ["name=prod-*", "owner=Ann = Bob"].compactMap(Silence.FieldPattern.init)
         #expect(try await store.access.add(short) == 1)
+        short.id = 1
+        #expect(try await store.journal.silences() == [short])
         #expect(try await store.access.add(Silence(rule: "ready", created: stamp(5))) == 2)
         #expect(try await store.journal.silences().map(\.id) == [1, 2])
         #expect(try await store.access.add(Silence(item: "59", created: stamp(11))) == 3)

@@ -16,7 +16,8 @@ struct APIRoutesTests {
     private var api: APIRoutes {
         let (journal, clock) = (journal, clock)
         let configuration = ConfigurationFacts(
-            sources: [source("lab"), source("blog")], sinks: [.init(name: "k", kindName: "webhook", isInsecure: false)],
+            sources: [source("lab"), source("blog", mode: .window)],
+            sinks: [.init(name: "k", kindName: "webhook", isInsecure: false)],
             rules: [Rule(name: "ready", when: .any([.appears]), notify: [.init(sink: "k")])],
             editedAt: TestClock.start)
         let hub = ChangeHub({ () throws(JournalError) in journal.changes() }, clock: clock, log: LogLines())
@@ -62,7 +63,8 @@ struct APIRoutesTests {
             [PollRecord(record: nil, events: events, deliveries: deliveries)], within: .none)
     }
 
-    private func store(_ items: [Item], of source: String = "lab") throws {
+    /// - Parameter left: items that are there no more, with the hours since they came.
+    private func store(_ items: [Item], left: [(String, Int)] = [], of source: String = "lab") throws {
         var record = SourceRecord(name: source)
         var head = SnapshotHead(identity: 1, fingerprints: [:], goodAt: TestClock.start)
         (head.count, head.states, head.unannounced) = (
@@ -71,7 +73,13 @@ struct APIRoutesTests {
         (record.snapshot, record.due, record.notBefore) = (head, TestClock.start, TestClock.start)
         record.health.lastPollAt = TestClock.start
         record.health.problem = Event.Problem(failure: "timeout", detail: "no answer")
-        let rows = items.map { StoredItem($0, digest: 1, stateSince: TestClock.start) }
+        var rows = items.map { StoredItem($0, digest: 1, stateSince: TestClock.start) }
+        rows += left.map { key, hours in
+            var row = StoredItem(
+                Item(key: key), digest: 1, stateSince: TestClock.start.advanced(by: .seconds(-hours * 3600)))
+            row.absentSince = TestClock.start
+            return row
+        }
         _ = try journal.commit([PollRecord(record: record, writes: rows)], within: .none)
     }
 
@@ -93,6 +101,16 @@ struct APIRoutesTests {
         #expect(second.text == "{\"key\":\"c\",\"state\":\"Failed\"}\n" && second.header("Link") == nil)
         #expect(try await rows("/api/v1/items?source=lab&state=Failed").map { $0["key"] } == [.string("c")])
         #expect(try await rows("/api/v1/items?source=blog").isEmpty)
+    }
+
+    @Test("of a window what came on the last day stays, as in list; of a list only what is there")
+    func left() async throws {
+        for source in ["lab", "blog"] {
+            try store([Item(key: "there")], left: [("announced", 2), ("old", 30)], of: source)
+        }
+        #expect(try await rows("/api/v1/items?source=lab").map { $0["key"] } == [.string("there")])
+        #expect(
+            try await rows("/api/v1/items?source=blog").map { $0["key"] } == [.string("announced"), .string("there")])
     }
 
     @Test("events come as tail prints them: the newest, or those after one, a page at a time")

@@ -254,6 +254,28 @@ struct PageTests {
         #expect(try await !text(lab).contains("moved for good"))
     }
 
+    @Test("the page of a window shows what came on the last day though it left since; the page of a list what is there")
+    func left() async throws {
+        let now = FixedClock().now().wall
+        func row(_ key: String, _ hours: Int, isThere: Bool = false) -> StoredItem {
+            var row = StoredItem(Item(key: key), digest: 1, stateSince: now.advanced(by: .seconds(-hours * 3600)))
+            row.absentSince = isThere ? nil : now
+            return row
+        }
+        var record = SourceRecord(name: "lab")
+        record.snapshot = SnapshotHead(identity: 1, fingerprints: [:], goodAt: now)
+        let rows = [row("there", 50, isThere: true), row("announced", 2), row("old", 30)]
+        _ = try journal.commit([PollRecord(record: record, writes: rows)], within: .none)
+        func keys(_ mode: ReadingMode) async throws -> [String] {
+            let facts = ConfigurationFacts(
+                sources: [source("lab", mode: mode)], sinks: [], rules: [], editedAt: Timestamp(milliseconds: 0))
+            let text = try await get(page(facts), "/sources/lab").text
+            return ["there", "announced", "old"].filter { text.contains(">\($0)</a>") }
+        }
+        #expect(try await keys(.window) == ["there", "announced"])
+        #expect(try await keys(.list) == ["there"])
+    }
+
     @Test(
         "what the page says of problems and polls is right with one and with three",
         arguments: [

@@ -38,9 +38,10 @@ private struct NoKind: SourceKind {
     func read(_ page: inout PageBody) throws(ReadError) -> Page { Page(items: []) }
 }
 
-func source(_ name: String) -> Source {
+func source(_ name: String, mode: ReadingMode = .list) -> Source {
     Source(
-        name: name, kindName: "json", kind: NoKind(), server: Server(name: name), url: "https://\(name).example/",
+        name: name, kindName: "json", kind: NoKind(mode: mode), server: Server(name: name),
+        url: "https://\(name).example/",
         interval: PollInterval(every: .seconds(15)))
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import VedetteCore
 import VedetteText
+
+@testable import VedetteCore
 
 @Suite("Windows of the day")
 struct CivilWindowTests {
@@ -46,6 +47,61 @@ struct CivilWindowTests {
                 #expect(next == sunday.advanced(by: .seconds(Int64(weekday) * 86_400)))
             }
         }
+    }
+
+    /// A window in UTC, of the whole day unless a span is given.
+    private func window(
+        _ start: Int = 0, _ end: Int = 24, from: String? = nil, until: String? = nil, dates: [Int]? = nil
+    ) -> CivilWindow {
+        var window = CivilWindow(
+            name: "w", start: CivilTimeOfDay(minutes: 60 * start), end: CivilTimeOfDay(minutes: 60 * end), zone: "UTC")
+        (window.from, window.until) = (from.flatMap { CivilMoment($0) }, until.flatMap { CivilMoment($0) })
+        window.dates = dates
+        return window
+    }
+
+    @Test("a window from a day to another is one span; with a span of the day it is that span on the days between")
+    func dates() {
+        func end(_ window: CivilWindow, _ now: String) -> String? {
+            window.end(of: RuleHarness.time(now), ZoneTime())?.rfc3339
+        }
+        func start(_ window: CivilWindow, _ now: String) -> String? {
+            window.start(after: RuleHarness.time(now), ZoneTime())?.rfc3339
+        }
+        let holidays = window(from: "2026-12-24 18:00", until: "2027-01-02")
+        #expect(end(holidays, "2026-12-24T17:59:59Z") == nil && end(holidays, "2027-01-02T00:00:00Z") == nil)
+        #expect(end(holidays, "2026-12-24T18:00:00Z") == "2027-01-02T00:00:00.000Z")
+        #expect(start(holidays, "2026-11-21T00:00:00Z") == "2026-12-24T18:00:00.000Z")
+        #expect(start(holidays, "2026-12-25T00:00:00Z") == nil)
+        let nights = window(22, 7, from: "2026-12-24", until: "2026-12-26 03:00")
+        #expect(end(nights, "2026-12-23T23:00:00Z") == nil && end(nights, "2026-12-24T12:00:00Z") == nil)
+        #expect(end(nights, "2026-12-24T23:00:00Z") == "2026-12-25T07:00:00.000Z")
+        #expect(end(nights, "2026-12-25T23:00:00Z") == "2026-12-26T03:00:00.000Z")
+        #expect(start(nights, "2026-12-01T00:00:00Z") == "2026-12-24T00:00:00.000Z", "the night has begun by then")
+        #expect(start(nights, "2026-12-24T08:00:00Z") == "2026-12-24T22:00:00.000Z")
+        #expect(start(nights, "2026-12-25T23:00:00Z") == nil)
+    }
+
+    @Test("a window that repeats starts on the days of its rule")
+    func repeated() {
+        // 2026-12-06 and 2027-01-03 are the first Sundays of their months.
+        let days = ["2026-12-06", "2027-01-03"].compactMap { CivilMoment($0)?.day }
+        let patchDay = window(22, 4, from: "2026-12-01", dates: days)
+        for (now, end) in [
+            ("2026-12-06T21:00:00Z", nil), ("2026-12-07T03:00:00Z", "2026-12-07T04:00:00.000Z"),
+            ("2026-12-13T23:00:00Z", nil), ("2027-01-03T22:00:00Z", "2027-01-04T04:00:00.000Z"),
+        ] {
+            #expect(patchDay.end(of: RuleHarness.time(now), ZoneTime())?.rfc3339 == end, "\(now)")
+        }
+        for (now, start) in [
+            ("2026-11-01T00:00:00Z", "2026-12-06T22:00:00.000Z"), ("2026-12-06T22:00:00Z", "2027-01-03T22:00:00.000Z"),
+            ("2027-01-03T22:00:00Z", nil),
+        ] {
+            #expect(patchDay.start(after: RuleHarness.time(now), ZoneTime())?.rfc3339 == start, "\(now)")
+        }
+        let quiet = Quiet(windows: [], outside: [patchDay], action: .defer)
+        let over = RuleHarness.time("2027-02-01T00:00:00Z")
+        #expect(quiet.span(at: over, ZoneTime()) != nil, "outside of windows that are over it stays quiet")
     }
 
     @Test("a weekday is the day on which the window starts")

@@ -389,6 +389,25 @@ struct GateTests {
         #expect(harness.sent.suffix(3) == ["out: a: up → down", "out: a: down → up", "out: b: down → up (+1)"])
     }
 
+    @Test("a silence planned ahead withholds from its beginning to its end, and only items whose values match")
+    func plannedSilence() {
+        var harness = RuleHarness(Rule.when(.becomes("down", "up")))
+        let noon = RuleHarness.noon
+        var silence = Silence(id: 1, until: noon.advanced(by: .seconds(120)), created: noon)
+        silence.from = noon.advanced(by: .seconds(60))
+        silence.fields = ["key=a*", "state=down"].compactMap(Silence.FieldPattern.init)
+        harness.engine.setSilences([silence])
+        harness.item("a1", "down", was: "up")
+        #expect(harness.sent == ["out: a1: up → down"])
+        harness.pass(.seconds(60))
+        for key in ["a2", "b"] { harness.item(key, "down", was: "up") }
+        harness.item("a1", "up", was: "down")
+        #expect(harness.sent.suffix(2) == ["out: b: up → down", "out: a1: down → up"])
+        harness.pass(.seconds(60))
+        #expect(harness.sent.last == "out: a2: up → down")
+        #expect(silence.description.hasPrefix("where 'key=a*', where 'state=down', from 2026-"))
+    }
+
     @Test("a reload discards the memory of a changed rule and keeps that of an unchanged one")
     func reload() {
         let rule = Rule.when(.becomes("down")) { $0.pendingFor = .seconds(60) }

@@ -40,7 +40,8 @@ struct PeopleCaseTests {
         #expect(plain.items[0]["price"] == "1.299 €")
         #expect(
             plain.warnings == [
-                "'1.299 €' of 'price' is 1299 as a number; 'number: {decimal: …}' names the decimal sign"
+                "'1.299 €' of 'price' is 1299 as a number unless another value shows its decimal sign; "
+                    + "'number: {decimal: …}' names it"
             ])
         for (decimal, number) in [(",", "1299"), (".", "1.299")] {
             let options = ["fields": fields(["price": "price"]), "number": fields(["decimal": decimal])]
@@ -86,6 +87,14 @@ struct PeopleCaseTests {
         #expect(try read("json", [:], file: "12-prefix.json").items.map(\.key) == ["1", "2"])
         #expect(try read("json", [:], Array("\(prefix)[{\"id\":1}]".utf8)).items.map(\.key) == ["1"])
         #expect(throws: ReadError.self) { try read("json", [:], Array("\(prefix)x".utf8)) }
+    }
+
+    @Test("so is a comment around JSON", arguments: ["/*-secure-\n", "/*", " /* "])
+    func comments(opening: String) throws {
+        #expect(try read("json", [:], Array("\(opening)[{\"id\":1}]\n*/\n".utf8)).items.map(\.key) == ["1"])
+        for text in ["[{\"id\":1}]", "[{\"id\":1}] */ [{\"id\":2}]", "x*/", "*/"] {
+            #expect(throws: ReadError.self) { try read("json", [:], Array("\(opening)\(text)".utf8)) }
+        }
     }
 
     @Test("JSONP is read where 'jsonp' says so; else the error names it")

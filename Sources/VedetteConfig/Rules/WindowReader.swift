@@ -3,35 +3,72 @@
 import VedetteCore
 import VedetteText
 
-/// Reads `windows`: times of day, by name.
+/// Reads `windows`: times of day and dates, by name.
 struct WindowReader {
     let findings: Findings
+    var recurrence: RecurrenceReader = { _, _, _ in nil }
 
     private var scalars: ScalarReader { ScalarReader(findings: findings) }
 
     func window(_ entry: YAMLEntry) -> [CivilWindow] {
         guard let map = MapReader(entry.value, "window '\(entry.name)'", keys: ConfigurationKeys.window, findings)
         else { return [] }
-        let zone = map["tz"].flatMap(self.zone)
-        let days = map["days"].flatMap(self.days) ?? []
+        let whole = CivilWindow(
+            name: entry.name, start: CivilTimeOfDay(minutes: 0), end: CivilTimeOfDay(minutes: 1440),
+            days: map["days"].flatMap(days) ?? [], zone: map["tz"].flatMap(zone))
+        let window = bounded(whole, map)
         guard let node = map["daily"] else {
-            if !map.has("days") {
-                findings.error(map.node.place, "window '\(entry.name)' needs 'daily' as \"22:00-07:00\", or 'days'")
+            if !["days", "until", "repeat"].contains(where: map.has) {
+                findings.error(
+                    map.node.place,
+                    "window '\(entry.name)' needs 'daily' as \"22:00-07:00\", 'days', 'repeat', or 'from' and 'until'")
             }
-            return [
-                CivilWindow(
-                    name: entry.name, start: CivilTimeOfDay(minutes: 0), end: CivilTimeOfDay(minutes: 1440), days: days,
-                    zone: zone)
-            ]
+            return [window]
         }
         return (scalars.texts(node, "'daily'") ?? []).compactMap { text in
             guard let (start, end) = WindowReader.span(text) else {
                 findings.error(node.place, "'daily' is a span of the day as \"22:00-07:00\", not '\(text)'")
                 return nil
             }
-            return CivilWindow(name: entry.name, start: start, end: end, days: days, zone: zone)
+            var window = window
+            (window.start, window.end) = (start, end)
+            return window
         }
     }
+
+    /// Reads `from`, `until` and `repeat`.
+    private func bounded(_ window: CivilWindow, _ map: MapReader) -> CivilWindow {
+        func moment(_ key: String) -> CivilMoment? {
+            guard let node = map[key], let text = scalars.text(node, "'\(key)'") else { return nil }
+            let moment = CivilMoment(text)
+            if moment == nil {
+                findings.error(
+                    node.place, "'\(key)' is a day as 2026-12-24, or with a time as 2026-12-24 18:00, not '\(text)'")
+            }
+            return moment
+        }
+        var window = window
+        (window.from, window.until) = (moment("from"), moment("until"))
+        if let from = window.from, let until = window.until, until <= from {
+            findings.error(map.node.place, "'until' is not later than 'from'")
+        }
+        guard let node = map["repeat"], let rule = scalars.text(node, "'repeat'") else { return window }
+        guard let from = window.from else {
+            if !map.has("from") { findings.error(node.place, "'repeat' needs 'from': the day from which it counts") }
+            return window
+        }
+        window.dates = recurrence(rule, from.day, from.day + WindowReader.horizon)
+        if window.dates == nil {
+            findings.error(
+                node.place,
+                "'\(rule)' is no rule of RFC 5545 that has days, as FREQ=MONTHLY;BYDAY=1SU; the times of the day are 'daily'"
+            )
+        }
+        return window
+    }
+
+    /// The days of a rule are read for twenty years.
+    private static let horizon = 7305
 
     private static func span(_ text: String) -> (CivilTimeOfDay, CivilTimeOfDay)? {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)

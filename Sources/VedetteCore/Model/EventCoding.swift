@@ -114,6 +114,7 @@ extension Item {
             "fields": fields.isEmpty ? nil : fields.json,
             "notes": notes.isEmpty ? nil : notes.json,
             "measures": measures.isEmpty ? nil : measures.json,
+            "decimals": JSON(signs: decimals),
         ])
     }
 
@@ -126,6 +127,7 @@ extension Item {
             fields: Fields(json: json["fields"]), notes: Fields(json: json["notes"]),
             measures: Fields(json: json["measures"])
         )
+        decimals = json["decimals"]?.signs ?? [:]
     }
 }
 

@@ -11,6 +11,8 @@ public struct PollTransition: Sendable {
     public private(set) var writes: [StoredItem] = []
     /// The rows among them that time alone brought into a list, for rules about existing items.
     public private(set) var entered: [StoredItem] = []
+    /// The rows among them that are read with other options or by another version, for what rules remember of them.
+    public private(set) var reread: [StoredItem] = []
     /// Rows of which only measures changed, in this poll or in earlier ones that are not written yet: they alone need no
     /// commit.
     public private(set) var refreshes: [StoredItem]
@@ -108,6 +110,7 @@ public struct PollTransition: Sendable {
         (writes, deletions, isNewBaseline) = (difference.writes, difference.deletions, difference.isNewBaseline)
         refresh(difference)
         entered = difference.entered.isEmpty ? [] : writes.filter { difference.entered.contains($0.key) }
+        reread = difference.reread.isEmpty ? [] : writes.filter { difference.reread.contains($0.key) }
         record.snapshot = difference.head
         schedule(
             after: record.health.failures > 0

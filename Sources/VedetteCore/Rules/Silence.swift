@@ -14,6 +14,10 @@ public struct Silence: Sendable, Hashable {
     public var source: String?
     /// An item's key or title; nil for every item.
     public var item: String?
+    /// Patterns of the item's values, all of which must match.
+    public var fields: [FieldPattern] = []
+    /// When it begins, as wall time; nil where it was in force at once.
+    public var from: Timestamp?
     /// The end as wall time; nil for none.
     public var until: Timestamp?
     /// The state that ends the silence when a matching item reaches it.
@@ -24,6 +28,29 @@ public struct Silence: Sendable, Hashable {
     public var drops: Bool
     /// When it was set.
     public var created: Timestamp
+
+    /// `--where`: a field, measure or note of an item, or `key`, `title`, `state` or `url`, whose value matches a glob.
+    public struct FieldPattern: Sendable, Hashable {
+        /// The name as in `item.NAME`.
+        public var name: String
+        /// The glob as it was written.
+        public var glob: String
+
+        /// Reads `NAME=GLOB`; returns nil without a name.
+        public init?(_ text: String) {
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, !parts[0].isEmpty else { return nil }
+            (name, glob) = (String(parts[0]), String(parts[1]))
+        }
+
+        /// `NAME=GLOB`.
+        public var text: String { "\(name)=\(glob)" }
+
+        fileprivate func matches(_ item: Item) -> Bool {
+            // A glob has no match limit.
+            item[name].map { (try? ValueMatcher.glob(Glob(glob)).matches($0)) ?? false } ?? false
+        }
+    }
 
     /// Creates a silence.
     public init(
@@ -38,28 +65,34 @@ public struct Silence: Sendable, Hashable {
     /// Returns whether its end has passed.
     public func isOver(at wall: Timestamp) -> Bool { until.map { $0 <= wall } ?? false }
 
+    /// Returns whether it has begun.
+    public func hasBegun(at wall: Timestamp) -> Bool { from.map { $0 <= wall } ?? true }
+
     /// Returns whether it suppresses the messages of this rule about this event, for its sink.
     public func covers(rule name: String, _ event: Event, at wall: Timestamp) -> Bool {
-        !isOver(at: wall) && (rule == nil || rule == name) && matches(event)
+        hasBegun(at: wall) && !isOver(at: wall) && (rule == nil || rule == name) && matches(event)
     }
 
     /// Returns whether the event ends the silence: the item reached the state, or it is gone and never will.
     public func isEnded(by event: Event) -> Bool {
-        guard let untilState, matches(event) else { return false }
+        guard let untilState, hasBegun(at: event.time), matches(event) else { return false }
         return event.item?.state == untilState || (item != nil && event.kind == .disappeared)
     }
 
     private func matches(_ event: Event) -> Bool {
         (source == nil || source == event.source)
             && (item == nil || item == event.item?.key || item == event.item?.title)
+            && fields.allSatisfy { pattern in event.item.map(pattern.matches) ?? false }
     }
 
     /// The silence as `silences` and `explain` print it: `rule 'x', source 'y', until 2026-11-21T02:00:00.000Z`.
     public var description: String {
-        let parts = [("rule", rule), ("source", source), ("item", item), ("sink", sink)].compactMap { word, name in
-            name.map { "\(word) '\($0)'" }
-        }
+        let parts =
+            [("rule", rule), ("source", source), ("item", item), ("sink", sink)].compactMap { word, name in
+                name.map { "\(word) '\($0)'" }
+            } + fields.map { "where '\($0.text)'" }
+        let start = from.map { ", from \($0.rfc3339)" } ?? ""
         let end = until.map { ", until \($0.rfc3339)" } ?? untilState.map { ", until '\($0)'" } ?? ""
-        return (parts.isEmpty ? "everything" : parts.joined(separator: ", ")) + end
+        return (parts.isEmpty ? "everything" : parts.joined(separator: ", ")) + start + end
     }
 }

@@ -17,9 +17,20 @@ public enum JSONWrapping {
     /// Returns what follows a prefix; nil without one.
     static func withoutPrefix(_ body: [UInt8]) -> ArraySlice<UInt8>? {
         let text = body.drop(while: \.isSpace)
+        if let json = inComment(text) { return json }
         guard let prefix = prefixes.first(where: { text.starts(with: $0) }) else { return nil }
         let json = text.dropFirst(prefix.count).drop(while: \.isSpace)
         return json.first.map(opens) == true ? json : nil
+    }
+
+    /// Returns the JSON in a comment, as `/*{…}*/` and `/*-secure-{…}*/`; nil for anything else.
+    private static func inComment(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        guard text.starts(with: "/*".utf8) else { return nil }
+        var text = text.dropFirst(2)
+        if text.starts(with: "-secure-".utf8) { text = text.dropFirst(8) }
+        while let last = text.last, last.isSpace { text.removeLast() }
+        let json = text.dropLast(2).drop(while: \.isSpace)
+        return text.suffix(2).elementsEqual("*/".utf8) && json.first.map(opens) == true ? json : nil
     }
 
     /// Returns lines of objects (https://github.com/ndjson/ndjson-spec) as an array; nil when there are not several, or one is

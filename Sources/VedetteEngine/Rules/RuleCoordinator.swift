@@ -108,8 +108,10 @@ actor RuleCoordinator {
         record.events = transition.events.map {
             $0.event(id: identifier(), source: source, poll: poll.id, at: now.wall)
         }
-        let observation = PollObservation(record, source, isGood: poll.isGood)
-        let existing = record.isNewBaseline || poll.isFirst ? record.writes : transition.entered
+        var observation = PollObservation(record, source, isGood: poll.isGood)
+        observation.reread = transition.reread
+        let existing =
+            record.isNewBaseline || poll.isFirst ? record.writes : transition.entered + transition.reread
         var evaluation =
             record.isNewBaseline || poll.isFirst || !existing.isEmpty
             ? PollEvaluation(

@@ -13,12 +13,13 @@ enum SilenceRows {
     static func add(_ silence: Silence, _ db: Database) throws -> Int64 {
         try db.execute(
             sql: """
-                insert into silence (rule, source, item, until, until_state, created, sink, drops)
-                values (?, ?, ?, ?, ?, ?, ?, ?)
+                insert into silence (rule, source, item, until, until_state, created, sink, drops, begins, fields)
+                values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 silence.rule, silence.source, silence.item, silence.until?.milliseconds, silence.untilState,
                 silence.created.milliseconds, silence.sink, silence.drops,
+                silence.from?.milliseconds, SilenceRow.fields(silence),
             ])
         return db.lastInsertedRowID
     }

@@ -55,7 +55,8 @@ enum APISchemas {
             "Silence": object(
                 ["id", "created"],
                 [
-                    "id": .whole, "rule": .text, "source": .text, "item": .text, "until": .time, "until_state": .text,
+                    "id": .whole, "rule": .text, "source": .text, "item": .text, "where": .texts,
+                    "from": .time, "until": .time, "until_state": .text,
                     "sink": .text, "drops": .flag, "created": .time,
                 ]),
             "Event": object(

@@ -41,7 +41,8 @@ struct RulesView: Sendable {
             let last: HTML? = row.last.map { event in
                 "<a href=\"\(PagePath("events", String(event.seq)).text)\">\(render.age(event.time))</a>"
             }
-            let silenced: HTML = row.silences.isEmpty ? "" : " <span class=\"busy\">silenced</span>"
+            let silenced: HTML =
+                !row.silences.contains { $0.hasBegun(at: render.now) } ? "" : " <span class=\"busy\">silenced</span>"
             let warning: HTML? = row.warning.map { "<p class=\"busy\">\($0)</p>" }
             return """
                 <tr><td><b>\(row.rule.name)</b>\(silenced)\(warning)</td><td class="wide">\(row.rule.notify.map(\.sink).joined(separator: ", "))</td>\

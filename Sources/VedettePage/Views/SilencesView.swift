@@ -12,15 +12,18 @@ struct SilencesView: Sendable {
             let end: HTML =
                 silence.until.map { "\(render.time($0)) (\(render.age($0)))" as HTML }
                 ?? silence.untilState.map { "until \($0)" as HTML } ?? "until it is ended"
+            let start: HTML? = silence.from.map { "from \(render.time($0)) " }
             let names: [(String, String?)] = [
                 ("rule", silence.rule), ("source", silence.source), ("item", silence.item), ("sink", silence.sink),
             ]
-            let parts = names.compactMap { name, value -> HTML? in
-                value.map { "<span class=\"faint\">\(name)</span> \($0) " }
-            }
+            let parts =
+                names.compactMap { name, value -> HTML? in
+                    value.map { "<span class=\"faint\">\(name)</span> \($0) " }
+                }
+                + silence.fields.map { "<span class=\"faint\">where</span> \($0.text) " as HTML }
             let subject: HTML = parts.isEmpty ? "everything" : "\(parts)"
             return """
-                <tr><td>\(subject)</td><td>\(end)</td><td class="wide">\(render.age(silence.created))</td>\
+                <tr><td>\(subject)</td><td>\(start)\(end)</td><td class="wide">\(render.age(silence.created))</td>\
                 <td>\(render.button(.unsilence, "End", [("id", String(silence.id))]))</td></tr>
                 """
         }

@@ -109,12 +109,16 @@ extension StatusPage {
         let reader = try await sources.journal.reader()
         let status = SourceStatus(source, try await reader.sourceRecord(of: name))
         let (first, size) = ((request.page - 1) * SourceView.perPage, SourceView.perPage)
-        let count = status.record?.snapshot?.count ?? 0
-        let stored =
-            count > SourceView.mostSorted
-            ? try await reader.items(of: name, from: first, limit: size)
-            : Array(
-                sorted(try await reader.items(of: name).values, kind: source.kindName).dropFirst(first).prefix(size))
+        var count = status.record?.snapshot?.count ?? 0
+        let stored: [StoredItem]
+        if count > SourceView.mostSorted {
+            stored = try await reader.items(of: name, from: first, limit: size)
+        } else {
+            let (mode, readAt) = (source.kind.mode, status.record?.snapshot?.goodAt ?? render.now)
+            let shown = try await reader.items(of: name).values.filter { $0.isShown(in: mode, readAt: readAt) }
+            count = shown.count
+            stored = Array(sorted(shown, kind: source.kindName).dropFirst(first).prefix(size))
+        }
         var read: [(item: Item, since: Timestamp, history: [Event])] = []
         for stored in stored {
             guard let item = stored.item else { continue }
@@ -144,9 +148,9 @@ extension StatusPage {
         return (name, view.content)
     }
 
-    /// Returns the items that are present: bad states first, then those on their way, then the newest.
-    private func sorted(_ items: some Sequence<StoredItem>, kind: String) -> [StoredItem] {
-        let ranked = items.filter { $0.absentSince == nil }.map { stored -> (rank: Int, stored: StoredItem) in
+    /// Returns the items in the order of the page: bad states first, then those on their way, then the newest.
+    private func sorted(_ items: [StoredItem], kind: String) -> [StoredItem] {
+        let ranked = items.map { stored -> (rank: Int, stored: StoredItem) in
             let meaning = stored.item?.state.flatMap { sources.text.meaning($0, kind) }
             let rank =
                 switch meaning {

@@ -13,12 +13,13 @@ enum SilenceRows {
     static func add(_ silence: Silence, _ transaction: Transaction) throws -> Int64 {
         try transaction.run(
             """
-            insert into silence (rule, source, item, until, until_state, created, sink, drops)
-            values ($1, $2, $3, $4, $5, $6, $7, $8) returning id
+            insert into silence (rule, source, item, until, until_state, created, sink, drops, begins, fields)
+            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning id
             """,
             [
                 silence.rule, silence.source, silence.item, silence.until?.milliseconds, silence.untilState,
                 silence.created.milliseconds, silence.sink, silence.drops,
+                silence.from?.milliseconds, SilenceRow.fields(silence),
             ]
         ).first?.int64(0) ?? 0
     }

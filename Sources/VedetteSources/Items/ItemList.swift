@@ -44,7 +44,8 @@ struct ItemList {
         if let unreadTime { warnings.append("failed to read '\(unreadTime)' as a time; check 'time'") }
         if let (text, field, read) = ambiguousNumber {
             warnings.append(
-                "'\(text)' of '\(field)' is \(read) as a number; 'number: {decimal: …}' names the decimal sign")
+                "'\(text)' of '\(field)' is \(read) as a number unless another value shows its decimal sign; "
+                    + "'number: {decimal: …}' names it")
         }
         return warnings
     }

@@ -143,10 +143,12 @@ extension ItemPlan {
         let hasOwnKey = if isWhole { try self.key.hasValue(row) } else { true }
         let key = if let fixed { fixed } else if hasOwnKey { try self.key.text(row) } else { "" }
         // Built in one initializer call: an item that grows field by field is copied when it is handed on.
-        let item = Item(
+        var signs: [String: Character] = [:]
+        var item = Item(
             key: key, title: try title(row), state: try state(row), url: try address(row, from: list.url),
             time: try time(row, &list), fields: numbers(in: try values(fields, row), &list),
-            notes: try values(notes, row), measures: try measures(row, &list))
+            notes: try values(notes, row), measures: try measures(row, &signs, &list))
+        if !signs.isEmpty { item.decimals = signs }
         if !hasOwnKey, item.state == nil, item.fields.isEmpty, item.notes.isEmpty, item.measures.isEmpty {
             // Throws, since there is none.
             _ = try self.key.text(row)
@@ -194,12 +196,15 @@ extension ItemPlan {
         return fields
     }
 
-    private func measures(_ row: borrowing some ItemRow & ~Copyable, _ list: inout ItemList) throws(ReadError) -> Fields
-    {
+    /// - Parameter signs: by which sign each was written, where that is known or ambiguous.
+    private func measures(
+        _ row: borrowing some ItemRow & ~Copyable, _ signs: inout [String: Character], _ list: inout ItemList
+    ) throws(ReadError) -> Fields {
         var fields = Fields()
         for (name, source, _) in measures {
             guard let text = try source.text(row), let number = WrittenNumber(text, decimal: decimal) else { continue }
             if number.isAmbiguous { list.note(ambiguous: text, of: name, number) }
+            if decimal == nil { signs[name] = number.sign }
             fields[name] = .text(number.plain)
         }
         return fields

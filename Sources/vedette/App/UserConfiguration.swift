@@ -2,13 +2,14 @@
 
 import VedetteConfig
 import VedetteCore
+import VedetteDocument
 
 /// Reads the configuration for a command, with the kinds of this program.
 enum UserConfiguration {
     static func loader(_ places: Paths, readsSecrets: Bool = true) -> ConfigurationLoader {
         ConfigurationLoader(
             directory: places.config, sourceKinds: KindRegistry.sourceKinds, sinkKinds: KindRegistry.sinkKinds,
-            readsSecrets: readsSecrets)
+            recurrence: RecurrenceDays.days, readsSecrets: readsSecrets)
     }
 
     /// Loads the configuration, or prints all of its errors and throws `Exit`: 78, or 75 when each of them may pass by

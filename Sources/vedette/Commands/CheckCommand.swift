@@ -2,13 +2,15 @@
 
 import ArgumentParser
 import VedetteConfig
+import VedetteCore
 
-struct CheckCommand: ParsableCommand {
+struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Read the configuration and print every error in it, with file, line and column.",
         discussion: """
-            It runs the tests of the rules; one that fails is an error here, and a warning for `run`.
+            It runs the tests of the rules; one that fails is an error here, and a warning for `run`. What the last poll of a \
+            source showed to be a mistake, such as a path that leads into a list, is a warning.
 
             Examples:
               vedette check
@@ -17,7 +19,7 @@ struct CheckCommand: ParsableCommand {
 
     @OptionGroup var places: Paths
 
-    func run() throws {
+    func run() async throws {
         let configuration = try UserConfiguration.loadChecked(places)
         let counts = [
             (configuration.sources.count, "source"), (configuration.sinks.count, "sink"),
@@ -25,5 +27,20 @@ struct CheckCommand: ParsableCommand {
         ]
         let text = counts.map { "\($0) \($1)\($0 == 1 ? "" : "s")" }.joined(separator: ", ")
         try Output.print("ok: \(text) in \(configuration.files.count) file\(configuration.files.count == 1 ? "" : "s")")
+        // A database may be out of reach where a configuration is checked.
+        if configuration.settings.postgres == nil { await warn(configuration.sources) }
+    }
+
+    /// Prints what sources were last read with, unless their options have changed since.
+    private func warn(_ sources: [Source]) async {
+        guard let journal = places.journalIfKnown, let records = try? await journal.reader().sourceRecords() else {
+            return
+        }
+        for source in sources {
+            guard let head = records.first(where: { $0.name == source.name })?.snapshot, let warning = head.warning,
+                head.identity == source.identity, head.fingerprints == source.kind.fingerprints
+            else { continue }
+            Output.diagnose("warning: \(source.name): \(warning)")
+        }
     }
 }

@@ -5,6 +5,7 @@ import Foundation
 import Glibc
 import VedetteConfig
 import VedetteCore
+import VedetteDocument
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -30,7 +31,8 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func run() async throws {
         let loader = ConfigurationLoader(
-            directory: places.config, sourceKinds: KindRegistry.sourceKinds, sinkKinds: SinkConfigurationProbe.kinds)
+            directory: places.config, sourceKinds: KindRegistry.sourceKinds, sinkKinds: SinkConfigurationProbe.kinds,
+            recurrence: RecurrenceDays.days)
         let runner = DoctorRunner(
             loader: loader, place: try places.journalPlace(loader.journalServer().server),
             environment: ProcessInfo.processInfo.environment, isOffline: offline)

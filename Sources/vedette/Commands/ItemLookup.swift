@@ -23,12 +23,9 @@ enum ItemLookup {
         var items: [Item] { rows.map(\.item) }
         var absent: [Item] { absentRows.map(\.item) }
 
-        /// The items as `list` shows them. Of a window items that came on the last day are among them though they left it since:
-        /// after a burst that is larger than a page, most of what was announced.
+        /// The items as `list` shows them.
         func shown(_ mode: ReadingMode) -> [ItemTable.Row] {
-            guard mode == .window else { return rows }
-            let dayBefore = at.advanced(by: .zero - .seconds(86_400))
-            return rows + absentRows.filter { row in row.since.map { $0 > dayBefore } ?? false }
+            rows + absentRows.filter { row in row.since.map { mode.showsLeft(since: $0, readAt: at) } ?? false }
         }
     }
 

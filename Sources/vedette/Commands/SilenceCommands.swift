@@ -17,6 +17,13 @@ struct SilenceSubject: ParsableArguments {
     @Option(help: "An item: its key or title.", completion: Completions.items)
     var item: String?
 
+    @Option(
+        name: .customLong("where"),
+        help: ArgumentHelp(
+            "Items whose value matches: name=prod-*, state=Failed, key=59. Several must all match.",
+            valueName: "field=glob"))
+    var fields: [String] = []
+
     @Option(help: "Only the messages to this sink.", completion: Completions.sinks)
     var sink: String?
 
@@ -24,8 +31,14 @@ struct SilenceSubject: ParsableArguments {
     func silence(
         _ configuration: Configuration, _ journal: any JournalAccess, at now: Timestamp
     ) async throws -> Silence {
-        guard rule != nil || source != nil || item != nil || sink != nil else {
-            throw Exit(.usage, "name what to silence: --rule, --source, --item, --sink or several of them")
+        guard rule != nil || source != nil || item != nil || sink != nil || !fields.isEmpty else {
+            throw Exit(.usage, "name what to silence: --rule, --source, --item, --where, --sink or several of them")
+        }
+        let patterns = try fields.map { text in
+            guard let pattern = Silence.FieldPattern(text), !text.contains(where: \.isNewline) else {
+                throw Exit(.usage, "'\(text)' is no pattern; write --where 'name=prod-*'")
+            }
+            return pattern
         }
         if let sink, !configuration.sinks.contains(where: { $0.name == sink }) {
             let guess = suggestion(for: sink, among: configuration.sinks.map(\.name))
@@ -37,7 +50,9 @@ struct SilenceSubject: ParsableArguments {
             throw Exit(.usage, "no rule is called \(quoted(rule))" + (guess.map { "; did you mean '\($0)'?" } ?? ""))
         }
         if let item { try await check(item: item, in: sources(of: configuration), journal) }
-        return Silence(rule: rule, source: source, item: item, sink: sink, created: now)
+        var silence = Silence(rule: rule, source: source, item: item, sink: sink, created: now)
+        silence.fields = patterns
+        return silence
     }
 
     /// The sources whose items it can be about.
@@ -85,12 +100,18 @@ struct SnoozeCommand: AsyncParsableCommand {
             Examples:
               vedette snooze --source lab-systems --for 2h
               vedette snooze --source lab-systems --item 59 --until "Ready for use"
+              vedette snooze --where 'name=prod-*' --from "saturday 22:00" --until "sunday 04:00"
             """)
 
     @OptionGroup var subject: SilenceSubject
 
     @Option(name: .customLong("for"), help: ArgumentHelp("How long: 30m, 1h, 2d.", valueName: "duration"))
     var duration: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "When it begins, as a local time or day; else at once. --for counts from then.", valueName: "time"))
+    var from: String?
 
     @Option(
         help: ArgumentHelp(
@@ -108,29 +129,38 @@ struct SnoozeCommand: AsyncParsableCommand {
         let configuration = try UserConfiguration.load(places, readsSecrets: false)
         var silence = try await subject.silence(configuration, places.journal, at: now)
         silence.drops = drop
+        silence.from = try from.map { text in
+            guard let time = try SnoozeCommand.time(text, now: now) else {
+                throw Exit(.usage, "'\(text)' is no time; write --from 07:00, 'tomorrow 07:00' or '2026-11-22 07:00'")
+            }
+            return time
+        }
+        let begin = silence.from ?? now
         switch (duration, until) {
         case (let duration?, nil):
             guard let length = Duration(configured: duration), length > .zero else {
                 throw Exit(.usage, "'\(duration)' is not a duration; write it as 30m, 1h or 2d")
             }
-            silence.until = now.advanced(by: length)
+            silence.until = begin.advanced(by: length)
         case (nil, let until?):
-            silence.until = try SnoozeCommand.time(until, now: now)
+            silence.until = try SnoozeCommand.time(until, now: now, from: silence.from)
             if silence.until == nil {
                 try await check(state: until, in: subject.sources(of: configuration))
                 silence.untilState = until
             }
-        case (nil, nil): silence.until = now.advanced(by: Silence.usualLength)
+        case (nil, nil): silence.until = begin.advanced(by: Silence.usualLength)
         case (_?, _?): throw Exit(.usage, "--for and --until exclude each other")
         }
         try await silence.keep(in: places.journal)
     }
 
     /// Returns the time of `--until`; nil when it is a state.
-    /// - Throws: for a time in the past, and for a text that was meant as a time.
-    static func time(_ text: String, now: Timestamp, _ reader: LocalTimeReader = LocalTimeReader()) throws -> Timestamp?
-    {
-        guard let time = reader.time(text, now: now) else {
+    /// - Parameter from: when the silence begins; nil for at once.
+    /// - Throws: for a time in the past or before `from`, and for a text that was meant as a time.
+    static func time(
+        _ text: String, now: Timestamp, from: Timestamp? = nil, _ reader: LocalTimeReader = LocalTimeReader()
+    ) throws -> Timestamp? {
+        guard let time = reader.time(text, now: from ?? now) else {
             guard LocalTimeReader.resemblesTime(text) else { return nil }
             let remedy =
                 Duration(configured: text) == nil
@@ -138,9 +168,11 @@ struct SnoozeCommand: AsyncParsableCommand {
                 : "write how long with --for \(text)"
             throw Exit(.usage, "'\(text)' is no time; \(remedy)")
         }
-        guard time > now else {
+        guard time > from ?? now else {
             throw Exit(
-                .usage, "'\(text)' is \(LocalTime.text(time, now: now)), which is in the past; write a later time")
+                .usage,
+                "'\(text)' is \(LocalTime.text(time, now: now)), which is \(from == nil ? "in the past" : "not after --from"); write a later time"
+            )
         }
         return time
     }

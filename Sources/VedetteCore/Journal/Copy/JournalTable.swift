@@ -70,7 +70,7 @@ public struct JournalTable: Sendable, Hashable {
 
     public static let silence = JournalTable(
         "silence", key: 1, "id:integer", "rule", "source", "item", "until:integer", "until_state", "created:integer",
-        "sink", "drops:flag")
+        "sink", "drops:flag", "begins:integer", "fields")
 
     private static let stoppedSink = JournalTable(
         "stopped_sink", key: 1, "sink", "kind", "reason", "since:integer", "fingerprint:integer")

@@ -19,6 +19,10 @@ public struct Item: Sendable, Hashable {
     /// Numbers that are stored and shown, and compared only with the bounds that rules name: latency, days left.
     public var measures: Fields
 
+    /// The decimal sign of fields with a number that is ambiguous alone, or was before the last change: see `DecimalSigns`. As
+    /// read, the sign by which measures were written. It is never compared.
+    public var decimals: [String: Character] = [:]
+
     /// Creates an item.
     public init(
         key: String, title: String? = nil, state: String? = nil, url: String? = nil, time: Timestamp? = nil,

@@ -31,6 +31,12 @@ public struct StoredItem: Sendable, Hashable {
             body: item.json.bytes)
     }
 
+    /// Returns whether it is shown with the items of its source.
+    /// - Parameter readAt: when the source was last read.
+    public func isShown(in mode: ReadingMode, readAt: Timestamp) -> Bool {
+        absentSince == nil || mode.showsLeft(since: stateSince, readAt: readAt)
+    }
+
     /// The decoded item; nil when this program did not write the row.
     public var item: Item? { (try? JSON(parsing: body)).flatMap(Item.init(json:)) }
 }

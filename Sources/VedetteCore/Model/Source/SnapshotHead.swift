@@ -45,6 +45,8 @@ public struct SnapshotHead: Sendable, Hashable {
     public var resume: String?
     /// Whether it was read from a page of HTML with an end tag: a later one without it is cut.
     public var hasEndTag = false
+    /// The decimal sign of fields whose values showed it.
+    public var decimals = DecimalSigns()
     /// What its bodies were read with, as a path that leads into a list or a number that is ambiguous; nil for nothing.
     public var warning: String?
 

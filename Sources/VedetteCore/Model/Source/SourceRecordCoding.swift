@@ -67,6 +67,7 @@ extension SnapshotHead {
         writer.member("newest", newest?.milliseconds)
         writer.member("oldest", oldest?.milliseconds)
         writer.member("oldest_publication", oldestPublication?.milliseconds)
+        if !decimals.signs.isEmpty { writer.texts("decimals", decimals.signs.mapValues(String.init)) }
         if order != WindowOrder() {
             writer.object("order") { writer in
                 writer.member("direction", Int64(order.direction))
@@ -113,6 +114,7 @@ extension SnapshotHead {
         resume = json["resume"]?.string
         hasEndTag = json["end_tag"] == .bool(true)
         warning = json["warning"]?.string
+        decimals = DecimalSigns(json: json["decimals"])
         newest = Timestamp(json: json["newest"])
         oldest = Timestamp(json: json["oldest"])
         oldestPublication = Timestamp(json: json["oldest_publication"])

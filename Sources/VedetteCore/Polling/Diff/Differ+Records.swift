@@ -19,7 +19,9 @@ extension Differ {
         // Validators and digest belong to a complete body.
         (difference.head.validators, difference.head.digest, difference.head.asked) = (Validators(), nil, nil)
         if !changes.items.isEmpty { difference.head.emptiness = nil }
-        for item in changes.items { merge(item, over: stored[item.key], into: &difference) }
+        for item in difference.head.decimals.readMeasures(of: changes.items) {
+            merge(item, over: stored[item.key], into: &difference)
+        }
         for key in changes.deletions { delete(stored[key], from: &difference) }
         if needsEveryRow(old, for: changes) { shorten(stored, showing: changes, in: &difference) }
         return difference

@@ -54,6 +54,9 @@ public struct Differ: Sendable {
             return held
         }
         var difference = Difference(head: head(of: new))
+        difference.head.decimals = old.decimals
+        var new = new
+        new.items = difference.head.decimals.readMeasures(of: new.items)
         difference.head.newest = [old.newest, difference.head.newest].compactMap { $0 }.max()
         difference.head.oldest = difference.head.oldest ?? old.oldest
         difference.head.oldestPublication = difference.head.oldestPublication ?? old.oldestPublication
@@ -75,6 +78,8 @@ public struct Differ: Sendable {
                 known += 1
                 compare(item, with: before, fresh: fresh, into: &difference)
             } else {
+                var item = item
+                item.decimals = difference.head.decimals.signs(of: item)
                 difference.writes.append(StoredItem(item, digest: item.digest, stateSince: now))
                 if !reappeared.contains(item.key) {
                     if entered.contains(item.key) {
@@ -132,9 +137,10 @@ public struct Differ: Sendable {
     func baseline(_ new: Observation, replaces: Bool) -> Difference {
         var difference = Difference(head: head(of: new))
         (difference.isNewBaseline, difference.newlyShared) = (replaces, difference.head.sharedKeys.digests.count)
-        difference.writes = new.items.map { StoredItem($0, digest: $0.digest, stateSince: now) }
+        let items = difference.head.decimals.readMeasures(of: new.items)
+        difference.writes = items.map { StoredItem($0, digest: $0.digest, stateSince: now) }
         if source.first == .announce, !replaces {
-            difference.events = ordered(new.items.map { DraftEvent(.appeared, item: $0) })
+            difference.events = ordered(items.map { DraftEvent(.appeared, item: $0) })
         }
         return difference
     }
@@ -144,19 +150,24 @@ public struct Differ: Sendable {
     ) {
         let digest = item.digest
         if digest == before.digest, before.shown == item.shownDigest, before.absentSince == nil { return }
-        let mustLook = digest != before.digest || !item.measures.isEmpty
+        var item = item
+        let mustLook = digest != before.digest || !item.measures.isEmpty || !fresh.isEmpty
         guard mustLook, let old = before.item else {
+            item.decimals = difference.head.decimals.signs(of: item)
             difference.writes.append(StoredItem(item, digest: digest, stateSince: before.stateSince))
             return
         }
         let changes = self.changes(from: old, to: item, stateSince: before.stateSince, fresh: fresh)
+        for change in changes { difference.head.decimals.note(change) }
+        item.decimals = difference.head.decimals.signs(of: item, changes)
         let keepsState = old.state == item.state
         let row = StoredItem(item, digest: digest, stateSince: keepsState ? before.stateSince : now)
-        if changes.isEmpty, before.absentSince == nil, old.differsOnlyInMeasures(from: item) {
+        if changes.isEmpty, fresh.isEmpty, before.absentSince == nil, old.differsOnlyInMeasures(from: item) {
             difference.refreshes.append(row)
         } else {
             difference.writes.append(row)
         }
+        if changes.isEmpty, !fresh.isEmpty { difference.reread.insert(item.key) }
         if !changes.isEmpty { difference.events.append(DraftEvent(.changed, item: item, changes: changes)) }
     }
 

@@ -12,6 +12,8 @@ public struct Difference: Sendable {
     public var deletions: [String] = []
     /// Keys of rows that time alone brought into a list. They make no event.
     public var entered: Set<String> = []
+    /// Keys of rows that differ because they are read with other options or by another version. They make no event.
+    public var reread: Set<String> = []
     /// Entries of a window's first page that were never seen and lie before its old end. They make no event.
     public var unannounced: [Item] = []
     /// How many values were found that several items share, so that they are no keys.

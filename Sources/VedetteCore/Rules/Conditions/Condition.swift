@@ -52,7 +52,8 @@ public indirect enum Condition: Sendable {
             return change.to.flatMap(Timestamp.init(written:)) == nil ? "\(name) is no time" : nil
         case .howMany: return Condition.mismatch(ofCount: event)
         case .by(let name, let delta):
-            return event.change(of: name).map { delta.mismatch(with: $0) } ?? "\(name) did not change"
+            return event.change(of: name).map { delta.mismatch(with: $0, decimal: event.item?.decimals[name]) }
+                ?? "\(name) did not change"
         case .appears: return Condition.mismatch(ofKind: [.appeared], event)
         case .disappears: return Condition.mismatch(ofKind: [.disappeared], event)
         case .changes(let names):
@@ -84,7 +85,7 @@ public indirect enum Condition: Sendable {
     ) throws(PatternError) -> String? {
         guard let item = event.item else { return "the event is about the source, not about an item" }
         guard let value = item[name] else { return "item.\(name) is absent, not \(matcher.description)" }
-        return try matcher.matches(value, after: earlierValues(of: name, for: matcher, event))
+        return try matcher.matches(value, decimal: item.decimals[name])
             ? nil : "item.\(name) is '\(value.description)', not \(matcher.description)"
     }
 
@@ -93,19 +94,15 @@ public indirect enum Condition: Sendable {
         ofField name: String, from: ValueMatcher?, to: ValueMatcher?, _ event: Event
     ) throws(PatternError) -> String? {
         guard let change = event.change(of: name) else { return "\(name) did not change" }
-        for (side, value, matcher, earlier) in [("from", change.from, from, nil), ("to", change.to, to, change.from)] {
+        let sign = event.item?.decimals[name]
+        for (side, value, matcher) in [("from", change.from, from), ("to", change.to, to)] {
             guard let matcher else { continue }
             guard let value else { return "\(side) is absent, not \(matcher.description)" }
-            guard try matcher.matches(value, after: earlier.map { [$0] } ?? []) else {
+            guard try matcher.matches(value, decimal: sign) else {
                 return "\(side) is '\(value.description)', not \(matcher.description)"
             }
         }
-        return from == nil ? to?.threshold?.mismatch(of: change) : nil
-    }
-
-    /// Returns the values that a field had before each of the events, where the matcher reads them.
-    static func earlierValues(of name: String, for matcher: ValueMatcher, _ events: Event...) -> [Value] {
-        matcher.bound == nil ? [] : events.compactMap { $0.change(of: name)?.from }
+        return from == nil ? to?.threshold?.mismatch(of: change, decimal: sign) : nil
     }
 
     /// The engine makes the event of a count; no event of a poll is one.
@@ -118,7 +115,8 @@ public indirect enum Condition: Sendable {
         ofStay name: String, _ matcher: ValueMatcher, _ event: Event
     ) throws(PatternError) -> String? {
         if let reason = try mismatch(ofField: name, from: nil, to: matcher, event) { return reason }
-        guard let from = event.change(of: name)?.from, try matcher.matches(from) else { return nil }
+        guard let from = event.change(of: name)?.from, try matcher.matches(from, decimal: event.item?.decimals[name])
+        else { return nil }
         return "\(name) was '\(from.description)' before, which is \(matcher.description), too"
     }
 }

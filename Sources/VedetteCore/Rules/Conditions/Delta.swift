@@ -29,9 +29,9 @@ public struct Delta: Sendable, Hashable {
     }
 
     /// Returns nil when the change is large enough, else the reason why it is not.
-    func mismatch(with change: FieldChange) -> String? {
-        guard let old = change.from, let from = WrittenNumber.read(old),
-            let to = change.to.flatMap({ WrittenNumber.read($0, after: [old]) })
+    func mismatch(with change: FieldChange, decimal sign: Character? = nil) -> String? {
+        func read(_ value: Value?) -> Double? { value.flatMap { WrittenNumber.read($0, decimal: sign) } }
+        guard let from = read(change.from), let to = read(change.to)
         else {
             let (from, to) = (change.from?.description ?? "absent", change.to?.description ?? "absent")
             return "\(change.field) went from '\(from)' to '\(to)', which are not both numbers"

@@ -15,7 +15,7 @@ extension Condition {
         switch self {
         case .source: true
         case .item(let name, let matcher):
-            event.item.map { _ in Condition.test(name, matcher, after: event, original) ?? true } ?? true
+            event.item.map { Condition.test(name, matcher, $0) ?? true } ?? true
         case .field(let name, let from, let to):
             Condition.remainsTrue(field: name, from: from, to: to, since: original, after: event)
         case .stays(let name, let matcher):
@@ -43,22 +43,19 @@ extension Condition {
     private static func remainsTrue(
         field name: String, from: ValueMatcher?, to: ValueMatcher?, since original: Event, after event: Event
     ) -> Bool {
-        guard event.item != nil else { return true }
+        guard let item = event.item else { return true }
         guard event.kind != .disappeared else { return false }
-        if let to { return test(name, to, after: event, original) ?? true }
+        if let to { return test(name, to, item) ?? true }
         guard let from else { return event.change(of: name) == nil }
-        return test(name, from, after: event, original) != true
+        return test(name, from, item) != true
     }
 
-    /// Tests a value of the event's item. A number is read as when the match began, also by an event of another field.
+    /// Tests a value of an item.
     ///
     /// - Returns: nil when a pattern hit its limit: then nothing is known.
-    private static func test(
-        _ name: String, _ matcher: ValueMatcher, after event: Event, _ original: Event
-    ) -> Bool? {
-        guard let value = event.item?[name] else { return false }
-        let earlier = earlierValues(of: name, for: matcher, original, event)
-        do throws(PatternError) { return try matcher.matches(value, after: earlier) } catch { return nil }
+    private static func test(_ name: String, _ matcher: ValueMatcher, _ item: Item) -> Bool? {
+        guard let value = item[name] else { return false }
+        do throws(PatternError) { return try matcher.matches(value, decimal: item.decimals[name]) } catch { return nil }
     }
 
     /// Evaluates a part under `not` against the item as it is now. Only parts about the item's values or the source have a
@@ -67,7 +64,7 @@ extension Condition {
         switch self {
         case .source(let names, _): return names.contains(event.source)
         case .item(let name, let matcher):
-            return event.item.flatMap { _ in Condition.test(name, matcher, after: event, original) }
+            return event.item.flatMap { Condition.test(name, matcher, $0) }
         case .all(let parts):
             let results = parts.map { $0.currentResult(event, since: original) }
             return results.contains(false) ? false : results.contains(nil) ? nil : true

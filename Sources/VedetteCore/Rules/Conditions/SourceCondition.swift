@@ -28,10 +28,12 @@ public struct SourceCondition: Sendable {
     func matches(_ item: Item) -> Bool {
         do throws(PatternError) {
             for (name, matcher) in items {
-                guard let value = item[name], try matcher.matches(value) else { return false }
+                guard let value = item[name], try matcher.matches(value, decimal: item.decimals[name]) else {
+                    return false
+                }
             }
             guard let value = item[field] else { return false }
-            return try matcher.matches(value)
+            return try matcher.matches(value, decimal: item.decimals[field])
         } catch {
             return false
         }

@@ -8,8 +8,9 @@ public enum Threshold: Sendable, Hashable {
     case below(Double)
 
     /// Returns whether the value lies beyond the bound; false when it is absent or no number.
-    public func contains(_ value: Value?) -> Bool {
-        guard let number = value.flatMap({ WrittenNumber.read($0) }) else { return false }
+    /// - Parameter sign: the decimal sign of its field; see `Item.decimals`.
+    public func contains(_ value: Value?, decimal sign: Character? = nil) -> Bool {
+        guard let number = value.flatMap({ WrittenNumber.read($0, decimal: sign) }) else { return false }
         switch self {
         case .above(let bound): return number > bound
         case .below(let bound): return number < bound
@@ -21,8 +22,8 @@ public enum Threshold: Sendable, Hashable {
 
     /// Returns why a change to a value beyond the bound does not cross it, as a sentence; nil when it does. A value crosses
     /// a bound once: a further step on the same side does not match again.
-    func mismatch(of change: FieldChange) -> String? {
-        guard let from = change.from, contains(from) else { return nil }
+    func mismatch(of change: FieldChange, decimal sign: Character?) -> String? {
+        guard let from = change.from, contains(from, decimal: sign) else { return nil }
         let side =
             switch self {
             case .above(let bound): "above \(bound)"

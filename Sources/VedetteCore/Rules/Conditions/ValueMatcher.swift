@@ -18,27 +18,27 @@ public enum ValueMatcher: Sendable {
     indirect case not(ValueMatcher)
 
     /// Returns whether the value matches. A list matches when one of its elements does, or all of them joined by `, `.
-    /// - Parameter earlier: values that the same field had before, which tell how its number is written.
+    /// - Parameter sign: the decimal sign of its field; see `Item.decimals`.
     /// - Throws: when a regular expression hits its match limit.
-    public func matches(_ value: Value, after earlier: [Value] = []) throws(PatternError) -> Bool {
-        if case .not(let part) = self { return try !part.matches(value, after: earlier) }
+    public func matches(_ value: Value, decimal sign: Character? = nil) throws(PatternError) -> Bool {
+        if case .not(let part) = self { return try !part.matches(value, decimal: sign) }
         switch value {
-        case .text(let text): return try matches(text, earlier)
+        case .text(let text): return try matches(text, sign)
         case .list(let list):
-            for text in list where try matches(text, earlier) { return true }
-            return try matches(value.description, earlier)
+            for text in list where try matches(text, sign) { return true }
+            return try matches(value.description, sign)
         }
     }
 
-    private func matches(_ text: String, _ earlier: [Value]) throws(PatternError) -> Bool {
+    private func matches(_ text: String, _ sign: Character?) throws(PatternError) -> Bool {
         switch self {
         case .oneOf(let values): values.contains(text)
         case .glob(let glob): glob.matches(text)
         case .regex(let pattern, _): try pattern.matches(text)
         case .contains(let part): text.contains(part)
-        case .above(let bound): WrittenNumber.read(.text(text), after: earlier).map { $0 > bound } ?? false
-        case .below(let bound): WrittenNumber.read(.text(text), after: earlier).map { $0 < bound } ?? false
-        case .not(let part): try !part.matches(text, earlier)
+        case .above(let bound): WrittenNumber.read(.text(text), decimal: sign).map { $0 > bound } ?? false
+        case .below(let bound): WrittenNumber.read(.text(text), decimal: sign).map { $0 < bound } ?? false
+        case .not(let part): try !part.matches(text, sign)
         }
     }
 

@@ -29,9 +29,10 @@ public struct Quiet: Sendable {
         var spans = windows.compactMap { window in
             window.end(of: time, civil).map { (name: "during '\(window.name)'", end: $0) }
         }
-        if !outside.isEmpty, outside.allSatisfy({ $0.end(of: time, civil) == nil }),
-            let start = outside.compactMap({ $0.start(after: time, civil) }).min()
-        {
+        if !outside.isEmpty, outside.allSatisfy({ $0.end(of: time, civil) == nil }) {
+            // Of windows that are over it is asked again in a year.
+            let start =
+                outside.compactMap { $0.start(after: time, civil) }.min() ?? time.advanced(by: .seconds(366 * 86_400))
             let names = outside.reduce(into: [String]()) { if !$0.contains($1.name) { $0.append($1.name) } }
             spans.append((name: "outside of '\(names.joined(separator: "', '"))'", end: start))
         }

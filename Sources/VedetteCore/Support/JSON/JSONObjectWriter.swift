@@ -59,6 +59,18 @@ struct JSONObjectWriter {
         }
     }
 
+    /// Adds an object of texts, in the order of their names.
+    mutating func texts(_ name: StaticString, _ texts: [String: String]) {
+        object(name) { writer in
+            for (key, value) in texts.sorted(by: { $0.key < $1.key }) {
+                writer.separate()
+                JSON.write(key, to: &writer.text)
+                writer.text.append(UInt8(ascii: ":"))
+                JSON.write(value, to: &writer.text)
+            }
+        }
+    }
+
     private mutating func begin(_ name: StaticString) {
         separate()
         text.append(UInt8(ascii: "\""))

@@ -12,6 +12,10 @@ public struct WrittenNumber: Sendable, Hashable {
     public let plain: String
     /// Whether elsewhere the same text is another number: `1.799 €` is also the price of a litre of fuel.
     public let isAmbiguous: Bool
+    /// The decimal sign, or of an ambiguous text the one that would be it elsewhere; nil for neither.
+    public let sign: Character?
+    /// The decimal sign that the text itself shows: of `9,50 €` and of `1.299,00 €` the comma.
+    var decimal: Character? { isAmbiguous ? nil : sign }
     /// The text of a field whose decimal sign is known: the number, and behind it its unit where that is one word. Nil where
     /// more than a sign, a currency and the words of price tags stands around the number: `in 3 Tagen` is not `in 3 Wochen`.
     public let field: String?
@@ -22,10 +26,10 @@ public struct WrittenNumber: Sendable, Hashable {
     /// Returns nil when the text has no number, or several.
     /// - Parameters:
     ///   - decimal: `.` or `,` where the decimal sign is known; the other one then groups digits.
-    ///   - earlier: values that the same field had before. After one below 10 an ambiguous sign is the decimal one.
-    public init?(_ text: String, decimal: Character? = nil, after earlier: [Value] = []) {
+    ///   - likely: the decimal sign of an ambiguous text; nil where its sign groups digits.
+    public init?(_ text: String, decimal: Character? = nil, likely: Character? = nil) {
         if decimal == nil, text.utf8.allSatisfy(WrittenNumber.isProgramByte), Double(text)?.isFinite == true {
-            (plain, isAmbiguous, field) = (text, false, nil)
+            (plain, isAmbiguous, sign, field) = (text, false, nil, nil)
             return
         }
         guard text.utf8.count <= WrittenNumber.maximumBytes, text.first.map("[{".contains) != true else { return nil }
@@ -36,18 +40,19 @@ public struct WrittenNumber: Sendable, Hashable {
         let (before, after) = (text[..<first], text[(last + 1)...])
         let (number, currency) = (text[first...last], Currency(before, after))
         guard var digits = Digits(number, of: currency, decimal: decimal) else { return nil }
-        if digits.isAmbiguous, earlier.contains(where: { WrittenNumber.read($0).map { 0 < $0 && $0 < 10 } ?? false }) {
-            digits = Digits(number, of: currency, decimal: number.first { !$0.isDigit }) ?? digits
+        if digits.isAmbiguous, let likely, number.contains(likely) {
+            digits = Digits(number, of: currency, decimal: likely) ?? digits
         }
         plain = (WrittenNumber.endsInMinus(before) ? "-" : "") + digits.plain
         isAmbiguous = digits.isAmbiguous
+        sign = isAmbiguous ? number.first { !$0.isDigit } : digits.decimal
         field = decimal == nil ? nil : WrittenNumber.field(plain, before, after)
     }
 
     /// Returns nil when the value has no number, or several.
-    /// - Parameter earlier: values that the same field had before.
-    static func read(_ value: Value, after earlier: [Value] = []) -> Double? {
-        WrittenNumber(value.description, after: earlier).flatMap { Double($0.plain) }
+    /// - Parameter sign: the decimal sign of an ambiguous text.
+    static func read(_ value: Value, decimal sign: Character? = nil) -> Double? {
+        WrittenNumber(value.description, likely: sign).flatMap { Double($0.plain) }
     }
 
     private static func field(
@@ -125,36 +130,39 @@ private enum Currency {
 private struct Digits {
     private(set) var plain: String
     private(set) var isAmbiguous = false
+    /// The decimal sign; nil for none.
+    let decimal: Character?
 
     /// Returns nil when the separators are not the separators of one number.
     init?(_ part: ArraySlice<Character>, of currency: Currency, decimal known: Character?) {
         let separators = part.indices.filter { !part[$0].isDigit }
         guard separators.allSatisfy({ part[$0 - 1].isDigit && part[$0 + 1].isDigit }) else { return nil }
         let points = separators.filter { ".,".contains(part[$0]) }
-        var decimal: Int?
+        var place: Int?
         if let known {
-            decimal = points.last { part[$0] == known }
+            place = points.last { part[$0] == known }
         } else if let symbol = separators.last, part[symbol].isCurrencySymbol, part.endIndex - symbol == 3 {
             // `899€99`, as in France.
-            decimal = symbol
+            place = symbol
         } else if Set(points.map { part[$0] }).count == 2 {
-            decimal = points.last
+            place = points.last
         } else if points.count == 1, let point = points.first {
             let isGroup =
                 part.endIndex - point == 4 && point - part.startIndex <= 3 && part[part.startIndex] != "0"
                 && separators.count == 1
             let isGrouped = isGroup && (part[point] == "," || currency != .none)
-            decimal = isGrouped ? nil : point
+            place = isGrouped ? nil : point
             // English puts the currency first and groups by `,`; elsewhere either sign may be the decimal one.
             isAmbiguous = isGrouped && (currency == .after || (currency == .before && part[point] == "."))
         }
-        let groups = separators.filter { $0 != decimal }
+        let groups = separators.filter { $0 != place }
         let signs = Set(groups.map { part[$0] })
         guard signs.isSubset(of: ".,'’ \u{A0}\u{202F}\u{2009}"), signs.count <= 1, known.map(signs.contains) != true,
-            Digits.areGroups([part.startIndex - 1] + groups, end: decimal ?? part.endIndex, isIndian: currency != .none)
+            Digits.areGroups([part.startIndex - 1] + groups, end: place ?? part.endIndex, isIndian: currency != .none)
         else { return nil }
+        decimal = place.map { part[$0] }
         plain = String(
-            part.indices.compactMap { $0 == decimal ? "." : part[$0].isDigit ? part[$0] : nil })
+            part.indices.compactMap { $0 == place ? "." : part[$0].isDigit ? part[$0] : nil })
     }
 
     /// Groups have three digits; `12 30` is not one number. In India all but the last have two: `₹1,23,456`.

@@ -30,12 +30,15 @@ struct SourceRoutes: Sendable {
 
     private func items(_ request: APIOperation.Request) async throws(APIError) -> PageResponse {
         let source = try await api.configured(request["source"] ?? "")
-        let stored = try await APIRoutes.read { () async throws(JournalError) in
-            try await api.journal.reader().items(of: source.name)
+        let (stored, readAt) = try await APIRoutes.read { () async throws(JournalError) in
+            let reader = try await api.journal.reader()
+            let head = try await reader.sourceRecord(of: source.name)?.snapshot
+            return (try await reader.items(of: source.name), head?.goodAt ?? api.clock.now().wall)
         }
         let after = request["after"]
         let keys = stored.values.filter { row in
-            row.absentSince == nil && after.map { $0.utf8.lexicographicallyPrecedes(row.key.utf8) } != false
+            row.isShown(in: source.kind.mode, readAt: readAt)
+                && after.map { $0.utf8.lexicographicallyPrecedes(row.key.utf8) } != false
         }.map(\.key).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         let limit = Int(request.number("limit", default: APIRoutes.usualPage))
         var (items, hasMore) = ([Item](), false)

@@ -19,6 +19,9 @@ public struct PollObservation: Sendable {
     /// All items of a new baseline; nil when the poll was compared with the one before.
     public var baseline: [StoredItem]?
 
+    /// Items that are read otherwise than in the poll before, without an event.
+    public var reread: [StoredItem] = []
+
     /// Creates an observation.
     public init(isGood: Bool = true) { self.isGood = isGood }
 }

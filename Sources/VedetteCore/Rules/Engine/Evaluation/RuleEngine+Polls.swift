@@ -51,6 +51,7 @@ extension RuleEngine {
             noteHealth(of: source, before: world.set(health, of: source), at: moment)
         }
         if let baseline = observation.baseline { rebaseline(source, baseline, at: moment) }
+        if !observation.reread.isEmpty { rebaseline(source, observation.reread, isWhole: false, at: moment) }
     }
 
     /// Evaluates one event: what rules remember of its subject, then each rule that could match it.

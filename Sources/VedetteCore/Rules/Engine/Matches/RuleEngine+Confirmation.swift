@@ -3,7 +3,10 @@
 /// What polls and time change in the rows: a good poll confirms what is remembered of its items, and a deadline is reached.
 extension RuleEngine {
     /// Updates what is remembered of a source's items from a new baseline, since no event shows what changed or is gone.
-    mutating func rebaseline(_ source: String, _ items: [StoredItem], at moment: StepContext) {
+    /// - Parameter isWhole: whether an item that is not in it is gone.
+    mutating func rebaseline(
+        _ source: String, _ items: [StoredItem], isWhole: Bool = true, at moment: StepContext
+    ) {
         let keys = table.keys(of: source)
         guard !keys.isEmpty else { return }
         let stored = Dictionary(items.map { ($0.key, $0) }) { _, last in last }
@@ -14,7 +17,7 @@ extension RuleEngine {
             if let item = stored[name]?.item {
                 (event.item, event.changes, event.kind) = (item, [], wasGone ? .appeared : .changed)
                 update(row, rule, with: event, at: moment)
-            } else if !wasGone {
+            } else if isWhole, !wasGone {
                 end(row, rule, reason: "it is not in the new baseline of its source", at: moment)
             }
         }
