@@ -475,9 +475,9 @@ public actor Dispatcher {
     /// Takes deliveries that the journal ended beyond the limits of their queues.
     func evicted(_ eviction: Eviction) {
         guard !eviction.isEmpty else { return }
-        for delivery in eviction.replaced { schedule.ended(delivery) }
+        for delivery in eviction.replaced { schedule.ended(delivery.place) }
         for delivery in eviction.evicted {
-            schedule.ended(delivery)
+            schedule.ended(delivery.place)
             if sinks.policy(of: delivery.message.sink).queue.policy == .dropOldest {
                 queueLimiter.evictedOldest(delivery)
             }

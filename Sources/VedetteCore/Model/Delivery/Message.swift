@@ -35,10 +35,10 @@ public struct Message: Sendable, Hashable {
 
     /// The item or source that it is about; empty for a message about several. A journal stores it.
     public var subject: String {
-        // Asked of each message: most have no parts, and need no set.
-        guard event.kind == .digest || event.summary?.parts.isEmpty == false else { return Subject(event).text }
-        let subjects = subjects
-        return subjects.count == 1 ? subjects.first ?? "" : ""
+        let parts = event.summary?.parts ?? []
+        guard let first = parts.first else { return event.kind == .digest ? "" : Subject(event).text }
+        let isOne = parts.allSatisfy { $0.source == first.source && $0.key == first.key }
+        return isOne ? Subject(source: first.source, key: first.key).text : ""
     }
 
     /// Whether both are messages of one rule that can be about one subject.
