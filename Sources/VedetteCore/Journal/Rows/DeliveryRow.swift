@@ -37,6 +37,30 @@ public enum DeliveryRow {
         return delivery
     }
 
+    /// Returns the beginning of a statement for `decodeEarlier`. The event is read where its parts matter.
+    /// - Parameter type: the expression for the type of an event that is not stored.
+    public static func selectEarlier(type: String) -> String {
+        """
+        select d.id, d.source, d.sink, d.priority, d.rule, d.subject, coalesce(e.type, \(type)),
+          coalesce(e.id, d.own_event_id), case when d.subject = '' then coalesce(e.body, d.event_body) end,
+          d.attempts, d.due \(tables)
+        """
+    }
+
+    /// Reads what of a pending delivery matters to a later one; nil when its priority or type is not known.
+    public static func decodeEarlier(_ row: some StoredRow) throws(UnreadableRow) -> EarlierDelivery? {
+        guard let priority = Priority(rawValue: try row.text(3)),
+            let kind = try row.optionalText(6).flatMap(Event.Kind.init(rawValue:))
+        else { return nil }
+        let lane = DeliveryLane(source: try row.text(1), sink: try row.text(2), priority: priority)
+        var several: Event?
+        if let body = try row.optionalBytes(8) { several = try EventRow.decode(body) }
+        return EarlierDelivery(
+            DeliveryPlace(lane: lane, id: try row.int64(0)), rule: try row.text(4), subject: try row.text(5),
+            kind: kind, event: try row.optionalText(7) ?? "", several: several, attempts: try row.int(9),
+            due: try row.time(10))
+    }
+
     /// Deliveries of a message by the id of its own event are read up to this number.
     public static let maximumOfMessage = 100
 

@@ -26,13 +26,6 @@ public struct Message: Sendable, Hashable {
     /// The field that the rule is about; nil when it is about no field.
     public var field: String?
 
-    /// The items or sources that it is about; empty for a digest that has titles alone.
-    var subjects: Set<String> {
-        let parts = event.summary?.parts ?? []
-        guard parts.isEmpty else { return Set(parts.map { Subject(source: $0.source, key: $0.key).text }) }
-        return event.kind == .digest ? [] : [Subject(event).text]
-    }
-
     /// The item or source that it is about; empty for a message about several. A journal stores it.
     public var subject: String {
         let parts = event.summary?.parts ?? []
