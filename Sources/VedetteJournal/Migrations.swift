@@ -232,6 +232,12 @@ enum Migrations {
                 "the journal \(files.database) was written by a later Vedette (schema \(version), known: \(known)): "
                     + "use that version, or another --state")
         }
+        if version == steps.count {
+            // Before its release a version has other tables from day to day.
+            let columns = "select m.name || '.' || c.name from sqlite_schema m join pragma_table_info(m.name) c"
+            let missing = JournalTable.missingColumn(in: try String.fetchSet(db, sql: columns))
+            if let missing { throw JournalError.unreleased(files, missing) }
+        }
         return version
     }
 }

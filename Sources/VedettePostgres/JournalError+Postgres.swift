@@ -52,6 +52,13 @@ extension JournalError {
             "the journal \(location) was written by an earlier Vedette: the next 'vedette run' brings it up to date")
     }
 
+    static func unreleased(_ location: String, _ column: String) -> JournalError {
+        JournalError(
+            .corrupt,
+            "the journal \(location) was written by a Vedette from before the release, which had other tables (it lacks "
+                + "\(column)): delete its tables to begin with an empty journal, or use that program")
+    }
+
     /// - Parameters:
     ///   - version: of its tables.
     ///   - known: the newest version that this program knows.

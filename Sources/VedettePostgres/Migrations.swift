@@ -274,7 +274,7 @@ enum Migrations {
     /// does it, and the others find it done. A step may last for hours: the time of a statement is not limited.
     /// - Throws: `.newer` where a later version wrote them; `.busy` while another program upgrades them.
     static func migrate(_ connection: Connection, _ location: String, steps: [[String]] = steps) throws {
-        if try version(connection) == steps.count { return }
+        if try check(connection, location, known: steps.count) == steps.count { return }
         try connection.unlimitedTransaction {
             _ = try connection.run("select pg_advisory_xact_lock(\(lock))")
             let done = try check(connection, location, known: steps.count)
@@ -328,6 +328,17 @@ enum Migrations {
         let version = try version(connection)
         guard version >= 0 else { throw JournalError.unfinishedCopy(location) }
         guard version <= known else { throw JournalError.newer(location, version: version, known: known) }
+        if version == steps.count {
+            // Before its release a version has other tables from day to day.
+            let columns = try connection.run(
+                """
+                select c.relname || '.' || a.attname from pg_attribute a join pg_class c on c.oid = a.attrelid
+                where c.relnamespace = current_schema()::regnamespace and a.attnum > 0 and not a.attisdropped
+                """
+            ).map { try $0.text(0) }
+            let missing = JournalTable.missingColumn(in: Set(columns))
+            if let missing { throw JournalError.unreleased(location, missing) }
+        }
         return version
     }
 

@@ -104,6 +104,15 @@ struct DeliverySchedulePolicyTests {
         #expect(made >= 1000 && made < 5000 && read < 5000)
     }
 
+    @Test("time in which no watcher ran does not count towards else_after")
+    func elseAfter() {
+        var schedule = schedule { ($0.fallbacks, $0.elseAfter) = (["mail"], .seconds(120)) }
+        schedule.fails(sink: "k", since: at(0))
+        #expect(schedule.divertedSinks(at: at(119)).isEmpty && schedule.divertedSinks(at: at(120)) == ["k"])
+        schedule.excludeFromFailures(.seconds(100))
+        #expect(schedule.divertedSinks(at: at(219)).isEmpty && schedule.divertedSinks(at: at(220)) == ["k"])
+    }
+
     @Test("a new rate applies at once")
     func corrected() {
         var schedule = schedule { $0.interval = .seconds(86_400) }
@@ -118,7 +127,7 @@ struct DeliverySchedulePolicyTests {
         var schedule = DeliverySchedule()
         schedule.laneFound(lane())
         _ = schedule.actions(at: at(0))
-        schedule.ended(delivery(1))
+        schedule.ended(delivery(1).place)
         schedule.loaded([delivery(1), delivery(2)], in: lane())
         #expect(schedule.actions(at: at(0)).actions == [.load(lane(), after: 0)])
         schedule.loaded([delivery(2)], in: lane())
@@ -143,8 +152,8 @@ struct DeliverySchedulePolicyTests {
         var schedule = DeliverySchedule()
         schedule.committed([delivery(1), delivery(2), delivery(3)])
         #expect(ids(schedule.actions(at: at(0)).actions) == [1])
-        schedule.ended(delivery(1))
-        schedule.ended(delivery(2))
+        schedule.ended(delivery(1).place)
+        schedule.ended(delivery(2).place)
         schedule.attempted(sent(1), in: lane())
         #expect(ids(schedule.actions(at: at(0)).actions) == [3])
     }

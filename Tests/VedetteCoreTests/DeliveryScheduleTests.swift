@@ -114,15 +114,18 @@ struct DeliveryScheduleTests {
         schedule.committed([other, again])
         #expect(schedule.actions(at: at(0)).actions == [.load(high, after: 0)])
         var read = [other, again]
-        read[1].behind = 150
+        read[1].behind = all[149].place
         schedule.loaded(read, in: high)
-        let low = DeliveryLane(source: "s", sink: "k", priority: .low)
-        #expect(schedule.actions(at: at(0)).actions == [.load(low, after: 0)])
-        schedule.loaded([], in: low)
         #expect(schedule.actions(at: at(0)).actions == [.attempt(other)])
         schedule.attempted(sent(201), in: high)
+        #expect(drain(&schedule, running: all[0], journal: all) == Array(2...150) + [202] + Array(151...200))
+    }
+
+    /// Sends all of a lane that is read from the journal, and returns the order of the attempts.
+    private func drain(_ schedule: inout DeliverySchedule, running first: Delivery, journal all: [Delivery]) -> [Int64]
+    {
         var order: [Int64] = []
-        var running = [all[0]]
+        var running = [first]
         while let next = running.popLast() {
             schedule.attempted(sent(next.id), in: next.lane)
             var actions = schedule.actions(at: at(0)).actions
@@ -133,14 +136,59 @@ struct DeliveryScheduleTests {
                         order.append(delivery.id)
                         running.append(delivery)
                     case .load(let name, let after):
-                        let page = name == lane ? all.filter { $0.id > after }.prefix(64) : []
+                        let page = name == first.lane ? all.filter { $0.id > after }.prefix(64) : []
                         schedule.loaded(Array(page), in: name)
                     }
                 }
                 actions = schedule.actions(at: at(0)).actions
             }
         }
-        #expect(order == Array(2...150) + [202] + Array(151...200))
+        return order
+    }
+
+    @Test("a message about several items of several sources keeps its place among the messages about each of them")
+    func severalSources() {
+        var schedule = DeliverySchedule()
+        let all = delivery(2, source: "c", key: "")
+        schedule.committed([delivery(1, source: "c", key: "x"), all, delivery(3, source: "a", key: "y")])
+        let other = delivery(4, source: "b", rule: "other", key: "y")
+        schedule.committed([other, delivery(5, source: "d", priority: .high, key: "")])
+        func next() -> [Int64] {
+            schedule.actions(at: at(0)).actions.compactMap {
+                if case .attempt(let delivery) = $0 { delivery.id } else { nil }
+            }
+        }
+        func send(_ id: Int64, _ source: String, _ priority: Priority = .normal) -> [Int64] {
+            schedule.attempted(sent(id), in: DeliveryLane(source: source, sink: "k", priority: priority))
+            return next()
+        }
+        #expect(next() == [1, 4])
+        #expect(send(1, "c") == [2])
+        #expect(send(2, "c") == [3])
+        #expect(send(3, "a") == [5])
+        #expect(send(5, "d", .high).isEmpty && send(4, "b").isEmpty && schedule.isDrained)
+    }
+
+    @Test(
+        "a message waits for an earlier one about several in another lane that is not read yet, and not for the lane's rest"
+    )
+    func severalUnread() {
+        var schedule = DeliverySchedule()
+        var old = (1...200).map { delivery($0, source: "c", key: "\($0)") }
+        old[149] = delivery(150, source: "c", key: "")
+        schedule.committed(old)
+        #expect(schedule.actions(at: at(0)).actions == [.attempt(old[0])])
+        let (free, end) = (delivery(201, source: "b", rule: "other", key: "y"), delivery(202, source: "a", key: "z"))
+        schedule.committed([free, end])
+        #expect(
+            Set(schedule.actions(at: at(0)).actions) == [.load(free.lane, after: 0), .load(end.lane, after: 0)])
+        var read = end
+        read.behind = old[149].place
+        schedule.loaded([free], in: free.lane)
+        schedule.loaded([read], in: end.lane)
+        #expect(schedule.actions(at: at(0)).actions == [.attempt(free)])
+        schedule.attempted(sent(201), in: free.lane)
+        #expect(drain(&schedule, running: old[0], journal: old) == Array(2...151) + [202] + Array(152...200))
     }
 
     @Test("at most four of one sink are in flight, and every waiting lane gets its turn")
@@ -211,7 +259,7 @@ struct DeliveryScheduleTests {
         var schedule = DeliverySchedule()
         schedule.committed([delivery(1), delivery(2)])
         #expect(schedule.actions(at: at(0)).actions == [.attempt(delivery(1))])
-        schedule.ended(delivery(1))
+        schedule.ended(delivery(1).place)
         #expect(schedule.actions(at: at(0)).actions.isEmpty)
         let failed = Attempt(delivery: 1, state: .retry, attempts: 1, due: at(60), at: at(0), reason: "503")
         schedule.attempted(failed, in: lane)
@@ -267,156 +315,5 @@ struct DeliveryScheduleTests {
         _ = schedule.actions(at: at(0))
         schedule.drainOnce()
         #expect(schedule.actions(at: at(0)).actions.isEmpty)
-    }
-}
-
-/// Random commits, outcomes, loads, restarts of sinks, ends without an attempt, against what must hold at every step. `k1`
-/// gives up the order in odd runs, and has a rate in every third.
-@Suite("Delivery schedule: property")
-struct DeliverySchedulePropertyTests {
-    private struct World {
-        var dice: SplitMix64
-        var schedule: DeliverySchedule
-        let isParallel: Bool
-        var journal: [DeliveryLane: [Delivery]] = [:]
-        var announced: [Delivery] = []
-        var inFlight: [Delivery] = []
-        var reading: [(lane: DeliveryLane, result: [Delivery])] = []
-        var done: [DeliveryLane: [Int64]] = [:]
-        var committed: [DeliveryLane: [Int64]] = [:]
-        var now: Int64 = 0
-        var nextID: Int64 = 1
-
-        init(_ seed: UInt64) {
-            dice = SplitMix64(seed)
-            isParallel = seed % 2 == 1
-            var policy = DeliveryPolicy()
-            policy.isParallel = isParallel
-            if seed % 3 == 0 { policy.interval = .seconds(1) }
-            schedule = DeliverySchedule(policy: ["k1": policy])
-        }
-
-        func isOrdered(_ lane: DeliveryLane) -> Bool { !(isParallel && lane.sink == "k1") }
-
-        mutating func commit() {
-            for _ in 0..<Int.random(in: 1...90, using: &dice) where nextID < 2000 {
-                let lane = DeliveryLane(
-                    source: "s\(Int.random(in: 0..<4, using: &dice))", sink: "k\(Int.random(in: 0..<2, using: &dice))",
-                    priority: [Priority.low, .normal, .normal, .normal, .high][Int.random(in: 0..<5, using: &dice)])
-                let keys = ["", nil, "a", "b", "c", "d"]
-                let new = delivery(
-                    nextID, source: lane.source, sink: lane.sink, priority: lane.priority,
-                    rule: "r\(Int.random(in: 0..<3, using: &dice))", key: keys[Int.random(in: 0..<6, using: &dice)])
-                nextID += 1
-                journal[lane, default: []].append(new)
-                committed[lane, default: []].append(new.id)
-                announced.append(new)
-            }
-        }
-
-        mutating func announce() {
-            schedule.committed(announced)
-            announced = []
-        }
-
-        mutating func obey() {
-            for order in schedule.actions(at: at(now)).actions {
-                switch order {
-                case .attempt(let delivery):
-                    #expect(!inFlight.contains { $0.id == delivery.id }, "twice at once")
-                    #expect(journal[delivery.lane]?.contains { $0.id == delivery.id } == true, "it had ended")
-                    if isOrdered(delivery.lane) {
-                        #expect(!inFlight.contains { $0.lane == delivery.lane })
-                        #expect(delivery.id == journal[delivery.lane]?.first?.id, "out of order in its lane")
-                        #expect(earlier(than: delivery).isEmpty, "before an earlier one of its subject")
-                    }
-                    inFlight.append(delivery)
-                    let ofSink = inFlight.count { $0.lane.sink == delivery.lane.sink }
-                    #expect(ofSink <= DeliveryPolicy.maximumConcurrency)
-                case .load(let lane, let after):
-                    // The journal is read now; the schedule is told of it later.
-                    var page = Array((journal[lane] ?? []).filter { $0.id > after }.prefix(DeliverySchedule.ahead))
-                    for i in page.indices { page[i].behind = earlier(than: page[i]).map(\.id).max() ?? 0 }
-                    reading.append((lane, page))
-                }
-            }
-        }
-
-        /// The pending deliveries in other lanes that it must not overtake.
-        private func earlier(than delivery: Delivery) -> [Delivery] {
-            delivery.lane.siblings.flatMap { (journal[$0] ?? []).prefix { $0.id < delivery.id } }.filter {
-                $0.message.sharesSubject(with: delivery.message)
-            }
-        }
-
-        mutating func endReading() {
-            guard !reading.isEmpty else { return }
-            let read = reading.remove(at: Int.random(in: 0..<reading.count, using: &dice))
-            if Int.random(in: 0..<5, using: &dice) == 0 {
-                schedule.loadFailed(in: read.lane)
-            } else {
-                schedule.loaded(read.result, in: read.lane)
-            }
-        }
-
-        mutating func endAttempt(alwaysSent: Bool) {
-            guard !inFlight.isEmpty else { return }
-            let delivery = inFlight.remove(at: Int.random(in: 0..<inFlight.count, using: &dice))
-            let die = alwaysSent ? 0 : Int.random(in: 0..<10, using: &dice)
-            let state: DeliveryState = die < 6 ? .sent : die < 8 ? .retry : die < 9 ? .dead : .paused
-            if !state.isPending { end(delivery) }
-            let due = at(now + Int64.random(in: 1...9, using: &dice))
-            schedule.attempted(
-                Attempt(delivery: delivery.id, state: state, attempts: 1, due: due, at: at(now), reason: nil),
-                in: delivery.lane)
-        }
-
-        private mutating func end(_ delivery: Delivery) {
-            journal[delivery.lane]?.removeAll { $0.id == delivery.id }
-            done[delivery.lane, default: []].append(delivery.id)
-        }
-
-        /// As a bound does it, to what was announced and is not under way.
-        mutating func trim() {
-            let pending = journal.values.compactMap(\.first).filter { one in
-                !inFlight.contains { $0.id == one.id } && !announced.contains { $0.id == one.id }
-            }
-            guard let victim = pending.min(by: { $0.id < $1.id }) else { return }
-            end(victim)
-            schedule.ended(victim)
-        }
-    }
-
-    @Test(
-        "order in each lane, or none where it was given up; nothing lost, nothing twice, at most four per sink",
-        arguments: 1...12)
-    func property(seed: UInt64) {
-        var world = World(seed)
-        for _ in 0..<600 {
-            switch Int.random(in: 0..<9, using: &world.dice) {
-            case 0: world.commit()
-            case 1: world.announce()
-            case 2, 3: world.endReading()
-            case 4, 5: world.endAttempt(alwaysSent: false)
-            case 6: world.now += 1
-            case 7: world.trim()
-            default: world.schedule.resumed(sink: "k\(Int.random(in: 0..<2, using: &world.dice))")
-            }
-            world.obey()
-        }
-        world.announce()
-        for _ in 0..<60_000 {
-            world.now += 1
-            if world.now % 50 == 0 {
-                for sink in ["k0", "k1"] where !world.inFlight.isEmpty || world.now % 500 == 0 {
-                    world.schedule.resumed(sink: sink)
-                }
-            }
-            world.endReading()
-            world.endAttempt(alwaysSent: true)
-            world.obey()
-            if world.journal.values.allSatisfy(\.isEmpty), world.reading.isEmpty { break }
-        }
-        for (lane, ids) in world.committed { #expect(world.done[lane]?.sorted() == ids) }
     }
 }

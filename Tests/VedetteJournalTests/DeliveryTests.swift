@@ -309,43 +309,6 @@ struct EvictionTests {
     }
 
     @Test(
-        "to a sink that persons read a later message about an item takes the place of those that are no longer true",
-        arguments: Backend.allCases)
-    func replaced(_ backend: Backend) async throws {
-        let store = try await backend.open()
-        let reader = try await store.reader()
-        var limits = limits([:])
-        limits.textSinks = ["team"]
-        /// Commits a message to both sinks, and returns what became of each delivery.
-        func commit(_ id: Int, _ kind: Event.Kind = .changed, key: String = "59") async throws -> [String] {
-            var cause = event(id, key: key)
-            cause.kind = kind
-            let deliveries = ["team", "hook"].map { delivery(2 * id + ($0 == "team" ? 0 : 1), of: cause, sink: $0) }
-            let events = kind == .changed ? [cause] : []
-            _ = try await store.journal.commit([poll(events: events, deliveries: deliveries)], within: limits)
-            return try await reader.deliveries(limit: 99).map {
-                $0.state.isPending ? "-" : $0.delivery.reason ?? "sent"
-            }
-        }
-        let (behind, over) = ("an earlier message about it is still pending", "over before it could be sent")
-        #expect(try await commit(1) == ["-", "-"])
-        #expect(try await commit(2, .reminder) == ["-", "-", behind, behind])
-        #expect(try await commit(3, .reminder, key: "60").suffix(2) == ["-", "-"])
-        #expect(try await commit(4, key: "60").dropFirst(4) == ["a later message took its place", "-", "-", "-"])
-        #expect(
-            try await commit(5, .resolved) == [over, "-", behind, behind] + [
-                "a later message took its place", "-", "-", "-", "-", "-",
-            ])
-        let ended = try await commit(6)
-        #expect(ended[8...] == ["true again before it could be sent", "-", "-", "-"])
-        // Its attempt was in flight: the receiver has it.
-        let sent = Attempt(delivery: 1, state: .sent, attempts: 1, due: stamp(0), at: stamp(2), reason: nil)
-        try await store.journal.record([sent], within: limits)
-        #expect(try await reader.deliveries(limit: 1).map(\.state) == [.sent])
-        try await store.journal.close()
-    }
-
-    @Test(
         "a bound that was lowered far is reached in steps, and a commit never adds to a queue beyond it",
         arguments: Backend.allCases)
     func steps(_ backend: Backend) async throws {

@@ -71,6 +71,18 @@ struct OpeningTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.database)) == before)
     }
 
+    @Test("tables of an earlier build are refused by writer, reader and repair, in one sentence that says what to do")
+    func unreleased() throws {
+        let journal = try scratch.open()
+        try journal.tamper("drop index delivery_subject; alter table delivery drop column subject")
+        try journal.close()
+        for open in [{ _ = try scratch.open() }, { _ = try scratch.reader() }] as [() throws -> Void] {
+            let error = #expect(throws: JournalError.self) { try open() }
+            #expect(error?.reason == .corrupt)
+            #expect(error?.detail.contains("it lacks delivery.subject): move the file away") == true)
+        }
+    }
+
     @Test("what is no database, or another program's, is refused and left as it is")
     func stranger() throws {
         try FileManager.default.createDirectory(atPath: scratch.path, withIntermediateDirectories: true)

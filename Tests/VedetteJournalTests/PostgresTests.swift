@@ -43,6 +43,17 @@ struct PostgresTests {
         #expect(try number("select version from journal") == 99)
     }
 
+    @Test("tables of an earlier build are refused by the watcher and by commands, in one sentence that says what to do")
+    func unreleased() async throws {
+        try await PostgresJournal.open(server).close()
+        try run("alter table delivery drop column subject")
+        let refused = await #expect(throws: JournalError.self) { try await PostgresJournal.open(server) }
+        let unread = await #expect(throws: JournalError.self) { try await PostgresJournalAccess(server).reader() }
+        for error in [refused, unread] {
+            #expect(error?.detail.contains("it lacks delivery.subject): delete its tables") == true)
+        }
+    }
+
     @Test(
         "a later version keeps every row; until then its commands say what to do, and afterwards this version refuses")
     func upgrade() async throws {

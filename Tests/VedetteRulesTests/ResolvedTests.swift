@@ -223,6 +223,43 @@ struct ResolvedTests {
         #expect(harness.rows.isEmpty)
     }
 
+    @Test(
+        "a match that was dropped is not what sinks were told: its value is told when it comes again, and reminders name it"
+    )
+    func dropped() {
+        let night = CivilWindow(
+            name: "night", start: CivilTimeOfDay(minutes: 22 * 60), end: CivilTimeOfDay(minutes: 7 * 60), zone: "UTC")
+        var harness = RuleHarness(
+            rule(.becomes("warn", "crit")) {
+                $0.quiet = Quiet(windows: [night], action: .defer)
+                $0.remind = Reminder(every: .seconds(7200))
+            })
+        let warn = harness.item("a", "warn", was: "ok")
+        harness.silence(Silence(id: 1, rule: "r", drops: true, created: RuleHarness.noon))
+        let crit = harness.item("a", "crit", was: "warn")
+        harness.silence()
+        harness.restart()
+        harness.poll()
+        harness.pass(.seconds(7200))
+        #expect(harness.last?.kind == .reminder && harness.last?.summary?.events == [crit.id.description])
+        harness.pass(.seconds(9 * 3600))
+        let count = harness.sent.count
+        harness.item("a", "ok", was: "crit")
+        let again = harness.item("a", "crit", was: "ok")
+        #expect(harness.sent.count == count)
+        harness.pass(.seconds(8 * 3600 + 60))
+        #expect(harness.messages.dropFirst(count).first?.event.id == again.id)
+        harness.item("a", "ok", was: "crit")
+        #expect(harness.last?.summary?.events == [again.id.description])
+        var ended = RuleHarness(rule(.becomes("warn", "crit")))
+        let told = ended.item("a", "warn", was: "ok")
+        ended.silence(Silence(id: 1, rule: "r", drops: true, created: RuleHarness.noon))
+        ended.item("a", "crit", was: "warn")
+        ended.silence()
+        ended.item("a", "ok", was: "crit")
+        #expect(ended.last?.summary?.events == [told.id.description] && warn.id != crit.id)
+    }
+
     @Test("a quiet time or a silence that drops matches keeps the end of what was told before it")
     func kept() {
         let night = CivilWindow(

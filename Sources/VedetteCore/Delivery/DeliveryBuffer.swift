@@ -28,6 +28,10 @@ struct DeliveryBuffer: Sendable {
     var isQueued = false
     /// Whether its next delivery waits for an earlier one of its subject in another lane.
     var isBlocked = false
+    /// The one that its next delivery waited for when it was last asked.
+    var blocker: DeliveryPlace?
+    /// Whether a delivery of `waiting` is about several subjects, or one was before the journal is read again.
+    private(set) var isAboutSeveral = false
     /// When its next delivery is due; nil while it does not wait for that.
     var waitsUntil: Timestamp?
     /// Whether a delivery was committed while the journal was read; the read may have missed it.
@@ -50,11 +54,20 @@ struct DeliveryBuffer: Sendable {
         return waiting.lazy.filter { !inFlight.contains($0.id) }.min { $0.due < $1.due }
     }
 
-    /// Whether a delivery of another priority has to wait, since an earlier one of its subject is here.
-    func precedes(_ other: Delivery) -> Bool {
-        isUnread && (lastSeen == 0 || lastSeen < other.behind)
-            || waiting.contains { $0.id < other.id && $0.message.sharesSubject(with: other.message) }
+    /// Returns the id of the last delivery that has to end before one of another lane, since it is an earlier one of its
+    /// subject.
+    /// - Parameter isKnown: whether the journal told what the other one is behind. Otherwise a lane that is read again may hold
+    ///   anything until its first page is there.
+    func lastPredecessor(of other: Delivery, isKnown: Bool) -> Int64? {
+        if !isKnown, isUnread, lastSeen == 0 { return 1 }
+        return waiting.last { $0.id < other.id && $0.message.sharesSubject(with: other.message) }?.id
     }
+
+    /// Returns whether a delivery is here, or may be in what is not read yet.
+    func mayHold(_ id: Int64) -> Bool { isUnread && lastSeen < id || waiting.contains { $0.id == id } }
+
+    /// Returns whether a delivery was read from the journal.
+    func isLoaded(_ id: Int64) -> Bool { id <= lastLoaded }
 
     mutating func started(_ id: Int64) { inFlight.insert(id) }
 
@@ -79,6 +92,7 @@ struct DeliveryBuffer: Sendable {
         } else if delivery.id > lastSeen {
             waiting.append(delivery)
             lastSeen = delivery.id
+            isAboutSeveral = isAboutSeveral || delivery.message.subject.isEmpty
         }
     }
 
@@ -91,7 +105,10 @@ struct DeliveryBuffer: Sendable {
             (lastSeen, lastLoaded) = (delivery.id, delivery.id)
             if !ended.contains(delivery.id) { waiting.append(delivery) }
         }
+        noteSeveral()
     }
+
+    private mutating func noteSeveral() { isAboutSeveral = waiting.contains { $0.message.subject.isEmpty } }
 
     mutating func loadFailed() {
         isLoading = false
@@ -132,6 +149,7 @@ struct DeliveryBuffer: Sendable {
         let id = waiting.remove(at: at).id
         failed.remove(id)
         postponed.remove(id)
+        if isAboutSeveral { noteSeveral() }
     }
 
     /// Forgets everything and reads the journal from the start: now, or when attempts and reads in progress have ended.

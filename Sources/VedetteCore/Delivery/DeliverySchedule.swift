@@ -23,6 +23,12 @@ public struct DeliverySchedule: Sendable {
     private var ready: [DeliveryLane] = []
     /// Sinks that got a lane or capacity since the last actions.
     private var touched = Set<String>()
+    /// By sink, the lanes of which the journal has more than is read ahead.
+    private var unread: [String: Set<DeliveryLane>] = [:]
+    /// By sink, the lanes with messages about several subjects: they may be about the subject of any other lane.
+    private var ofSeveral: [String: Set<DeliveryLane>] = [:]
+    /// By lane, the lanes whose next delivery waits for one of its deliveries.
+    private var blocked: [DeliveryLane: Set<DeliveryLane>] = [:]
     /// Lanes and sinks that wait for a time. An entry is stale when its lane or sink has another time.
     private var later = Heap<Later>()
     /// Whether nothing is attempted later: what cannot be attempted now is left (`run --once`).
@@ -116,7 +122,7 @@ public struct DeliverySchedule: Sendable {
         for delivery in deliveries {
             let name = delivery.lane
             // Only the journal knows whether an earlier one of its subject is among what another lane has not read.
-            if name.siblings.contains(where: { lanes[$0]?.isUnread == true }) {
+            if unread[name.sink]?.contains(where: { $0 != name }) == true {
                 lanes[name, default: DeliveryBuffer()].moreCommitted(from: delivery.id)
             } else {
                 lanes[name, default: DeliveryBuffer()].committed(delivery)
@@ -131,8 +137,14 @@ public struct DeliverySchedule: Sendable {
         lanes[name]?.loaded(deliveries, ended: ended)
         markReady(name)
         // What these must not overtake may be committed and not announced yet.
-        let behind = deliveries.lazy.map(\.behind).max() ?? 0
-        for other in name.siblings where behind > lanes[other]?.lastSeen ?? 0 { moreCommitted(other, from: behind) }
+        for delivery in deliveries {
+            guard let behind = delivery.behind else { continue }
+            let isOfSeveral = delivery.message.subject.isEmpty
+            let others = isOfSeveral ? lanes.keys.filter { $0.sink == name.sink && $0 != name } : []
+            for lane in Set(others + [behind.lane]) where behind.id > lanes[lane]?.lastSeen ?? 0 {
+                moreCommitted(lane, from: behind.id)
+            }
+        }
     }
 
     /// Records that the journal could not be read; the lane is loaded again at its next turn.
@@ -179,7 +191,7 @@ public struct DeliverySchedule: Sendable {
     }
 
     /// Removes a delivery that ended without an attempt. One that is in flight is not attempted again.
-    public mutating func ended(_ delivery: Delivery) {
+    public mutating func ended(_ delivery: DeliveryPlace) {
         lanes[delivery.lane]?.ended(delivery.id)
         markReady(delivery.lane)
     }
@@ -200,6 +212,8 @@ public struct DeliverySchedule: Sendable {
     /// Forgets the lanes of a sink that another watcher delivers to from now on. Attempts in flight may end later.
     public mutating func remove(sink: String) {
         lanes = lanes.filter { $0.key.sink != sink }
+        blocked = blocked.filter { $0.key.sink != sink }
+        (unread[sink], ofSeveral[sink]) = (nil, nil)
         sinks[sink]?.isPaused = false
         sinks[sink]?.isBack()
     }
@@ -281,12 +295,18 @@ public struct DeliverySchedule: Sendable {
 
     /// Looks at a lane that changed, and at those that wait for one of its deliveries.
     private mutating func markReady(_ name: DeliveryLane) {
-        let blocked = name.siblings.filter { lanes[$0]?.isBlocked == true }
-        for name in [name] + blocked where lanes[name]?.isReady == false {
+        DeliverySchedule.note(name, in: &unread, lanes[name]?.isUnread == true)
+        DeliverySchedule.note(name, in: &ofSeveral, lanes[name]?.isAboutSeveral == true)
+        lanes[name]?.blocker = nil
+        for name in [name] + (blocked.removeValue(forKey: name) ?? []) where lanes[name]?.isReady == false {
             lanes[name]?.isReady = true
             lanes[name]?.isBlocked = false
             ready.append(name)
         }
+    }
+
+    private static func note(_ name: DeliveryLane, in lanes: inout [String: Set<DeliveryLane>], _ isIn: Bool) {
+        if isIn { lanes[name.sink, default: []].insert(name) } else { lanes[name.sink]?.remove(name) }
     }
 
     private mutating func turn(of name: DeliveryLane, at now: Timestamp) -> Action? {
@@ -352,10 +372,35 @@ public struct DeliverySchedule: Sendable {
             wait(name, until: next.due)
             return nil
         }
-        let isBlocked = inOrder && name.siblings.contains { lanes[$0]?.precedes(next) == true }
-        lanes[name]?.isBlocked = isBlocked
-        guard !isBlocked else { return nil }
+        if inOrder, let blocker = blocker(of: next, in: name) {
+            lanes[name]?.isBlocked = true
+            lanes[name]?.blocker = blocker
+            blocked[blocker.lane, default: []].insert(name)
+            return nil
+        }
+        lanes[name]?.isBlocked = false
         lanes[name]?.started(next.id)
         return next
+    }
+
+    /// Returns the last delivery in another lane that has to end before this one: an earlier one of its subject.
+    private func blocker(of next: Delivery, in name: DeliveryLane) -> DeliveryPlace? {
+        guard let lane = lanes[name] else { return nil }
+        // Asked after each change of the other lane. Few of these end the one that this one waits for.
+        for known in [lane.blocker, next.behind] {
+            if let known, lanes[known.lane]?.mayHold(known.id) == true { return known }
+        }
+        let others =
+            next.message.subject.isEmpty
+            ? lanes.keys.filter { $0.sink == name.sink } : name.siblings + (ofSeveral[name.sink] ?? [])
+        return others.compactMap { other in
+            guard other != name else { return nil }
+            // The journal names the last of those that one about several is behind. Others may be in any lane.
+            if next.message.subject.isEmpty, let last = next.behind?.id, lanes[other]?.mayHold(last) == true {
+                return DeliveryPlace(lane: other, id: last)
+            }
+            return lanes[other]?.lastPredecessor(of: next, isKnown: lane.isLoaded(next.id))
+                .map { DeliveryPlace(lane: other, id: $0) }
+        }.max { $0.id < $1.id }
     }
 }

@@ -1,5 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// A pending delivery and what it is about.
+public struct QueuedDelivery: Sendable, Hashable {
+    let id: Int64
+    let rule: String
+    /// As a journal stores it: empty for a message about several.
+    let subject: String
+
+    public init(id: Int64, rule: String, subject: String) {
+        (self.id, self.rule, self.subject) = (id, rule, subject)
+    }
+}
+
 /// The queues of a journal, as an eviction reads and ends their deliveries in one transaction.
 public protocol EvictableQueues {
     /// Counts the pending deliveries of all sinks.
@@ -8,15 +20,15 @@ public protocol EvictableQueues {
     /// Counts the deliveries of a sink.
     func count(of sink: String) throws -> SinkCount
 
-    /// Reads the ids of the oldest pending deliveries of a sink that were created before a time.
-    func expired(in sink: String, before oldest: Timestamp, limit: Int) throws -> [Int64]
+    /// Reads the oldest pending deliveries of a sink that were created before a time.
+    func expired(in sink: String, before oldest: Timestamp, limit: Int) throws -> [QueuedDelivery]
 
     /// Visits the pending deliveries of a sink from one end of the queue, until `visit` returns false.
     func visit(
         _ sink: String, newestFirst: Bool, limit: Int, _ visit: (_ id: Int64, _ bytes: Int64) -> Bool) throws
 
-    /// Reads the deliveries that each filter accepts, the newest first.
-    func earlier(_ filters: [EarlierDeliveries]) throws -> [[Delivery]]
+    /// Reads what the searches find.
+    func earlier(_ searches: [EarlierDeliveries]) throws -> [EarlierDelivery]
 
     /// Reads deliveries by their ids.
     func deliveries(_ ids: [Int64]) throws -> [Delivery]
@@ -34,9 +46,9 @@ public struct QueueEviction<Queues: EvictableQueues> {
     private let queues: Queues
     private var evicted: [Delivery] = []
     private var successors: [Delivery] = []
-    private var replaced: [Delivery] = []
-    /// By id, each that ended, as it is now.
-    private var ended: [Int64: Delivery] = [:]
+    private var replaced: [DeliveryPlace] = []
+    /// The ends of deliveries by their ids.
+    private var ended: [Int64: Attempt] = [:]
 
     /// Creates one that has ended nothing yet.
     public init(_ limits: EvictionLimits, _ queues: Queues) { (self.limits, self.queues) = (limits, queues) }
@@ -62,12 +74,12 @@ public struct QueueEviction<Queues: EvictableQueues> {
         var added: [Delivery] = []
         for (sink, oldest) in limits.oldest.sorted(by: { $0.key < $1.key }) {
             let expired = try queues.expired(in: sink, before: oldest, limit: EvictionLimits.step)
-            added += try end(expired.map { ($0, .age) })
+            added += try end(expired.map { ($0.id, .age) })
         }
         for (sink, kept) in limits.diverted.sorted(by: { $0.key < $1.key }) {
             let pending = try queues.expired(
                 in: sink, before: Timestamp(milliseconds: .max), limit: EvictionLimits.step + kept.count)
-            added += try end(pending.filter { !kept.contains($0) }.map { ($0, .diverted) })
+            added += try end(EvictionLimits.passedOn(pending, keeping: kept).map { ($0, .diverted) })
         }
         for sink in limits.bounds.keys.sorted() { added += try end(beyondBound(of: sink, most: EvictionLimits.step)) }
         try evict(after: added)
@@ -80,19 +92,21 @@ public struct QueueEviction<Queues: EvictableQueues> {
 
     /// Returns deliveries of this transaction as they are now.
     private func applied(to deliveries: [Delivery]) -> [Delivery] {
-        ended.isEmpty ? deliveries : deliveries.map { ended[$0.id] ?? $0 }
+        guard !ended.isEmpty else { return deliveries }
+        return deliveries.map { delivery in
+            var delivery = delivery
+            if let end = ended[delivery.id] { (delivery.state, delivery.reason) = (end.state, end.reason) }
+            return delivery
+        }
     }
 
     private mutating func replace(by added: [Delivery]) throws {
         let later = added.filter(limits.mayReplace)
         guard !later.isEmpty else { return }
-        let earlier = try queues.earlier(later.map(EarlierDeliveries.init))
-        let ends = EarlierDeliveries.ends(zip(later, earlier))
-        _ = try queues.write(ends.map(\.attempt))
-        for end in ends {
-            ended[end.delivery.id] = end.delivery
-            replaced.append(end.delivery)
-        }
+        let ends = EarlierDelivery.ends(by: later, of: try queues.earlier(EarlierDeliveries.of(later)))
+        _ = try queues.write(ends.values.map(\.attempt))
+        ended.merge(ends.mapValues(\.attempt)) { _, end in end }
+        replaced += ends.values.map(\.place)
     }
 
     private mutating func evict(after added: [Delivery]) throws {
@@ -129,7 +143,7 @@ public struct QueueEviction<Queues: EvictableQueues> {
             guard let attempt = limits.end(delivery, excess[delivery.id] ?? .count) else { continue }
             attempts.append(attempt)
             (delivery.state, delivery.reason) = (attempt.state, attempt.reason)
-            ended[delivery.id] = delivery
+            ended[delivery.id] = attempt
             evicted.append(delivery)
         }
         let next = try queues.write(attempts)

@@ -439,6 +439,10 @@ public actor Dispatcher {
         await writer.write(
             within: { queueBounds.limits() },
             stored: { result in
+                // What a fallback gets has to wait for the attempt under way about the same subject.
+                if !diverted.isEmpty, !result.successors.isEmpty {
+                    queueLimiter.changed(at: dependencies.clock.now().boot)
+                }
                 take(result.successors.filter(\.state.isPending))
                 evicted(result.eviction)
                 resumeWaiters()
@@ -477,7 +481,7 @@ public actor Dispatcher {
         guard !eviction.isEmpty else { return }
         for delivery in eviction.replaced { schedule.ended(delivery) }
         for delivery in eviction.evicted {
-            schedule.ended(delivery)
+            schedule.ended(delivery.place)
             if sinks.policy(of: delivery.message.sink).queue.policy == .dropOldest {
                 queueLimiter.evictedOldest(delivery)
             }

@@ -40,6 +40,13 @@ extension JournalError {
         )
     }
 
+    static func unreleased(_ files: JournalFiles, _ column: String) -> JournalError {
+        JournalError(
+            .corrupt,
+            "the journal \(files.database) was written by a Vedette from before the release, which had other tables (it lacks "
+                + "\(column)): move the file away to begin with an empty journal, or use that program")
+    }
+
     static func corrupt(_ files: JournalFiles, _ what: String) -> JournalError {
         JournalError(
             .corrupt,

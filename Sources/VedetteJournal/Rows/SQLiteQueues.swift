@@ -13,10 +13,11 @@ struct SQLiteQueues: EvictableQueues {
 
     func count(of sink: String) throws -> SinkCount { try QueueTotalRows.count(of: sink, db) }
 
-    func expired(in sink: String, before oldest: Timestamp, limit: Int) throws -> [Int64] {
-        try Int64.fetchAll(
-            db.cachedStatement(sql: "select id \(Self.queue) and created < ? order by id limit ?"),
-            arguments: [sink, oldest.milliseconds, limit])
+    func expired(in sink: String, before oldest: Timestamp, limit: Int) throws -> [QueuedDelivery] {
+        try Row.fetchAll(
+            db.cachedStatement(sql: "select id, rule, subject \(Self.queue) and created < ? order by id limit ?"),
+            arguments: [sink, oldest.milliseconds, limit]
+        ).map { QueuedDelivery(id: $0[0], rule: $0[1], subject: $0[2]) }
     }
 
     func visit(
@@ -30,19 +31,20 @@ struct SQLiteQueues: EvictableQueues {
     }
 
     static let earlier =
-        DeliveryRow.select
-        + " where d.sink = ? and d.rule = ? and d.subject in (?, ?) and d.id < ? and d.ended_at is null"
-        + " and (? or d.event is null) order by d.id desc limit ?"
+        DeliveryRow.selectEarlier(type: "json_extract(d.event_body, '$.type')")
+        + " where d.sink = ? and d.rule = ? and d.subject in (select value from json_each(?)) and d.id < ?"
+        + " and d.ended_at is null and (? or d.event is null) order by d.id desc limit ?"
 
-    func earlier(_ filters: [EarlierDeliveries]) throws -> [[Delivery]] {
-        try filters.map { filter in
-            try DeliveryRows.select(
-                db, sql: Self.earlier,
-                [
-                    filter.sink, filter.rule, filter.subjects.0, filter.subjects.1, filter.before, !filter.areOfRules,
+    func earlier(_ searches: [EarlierDeliveries]) throws -> [EarlierDelivery] {
+        try searches.flatMap { search in
+            let subjects = JSON.array(search.subjects.map(JSON.string)).bytes
+            return try Row.fetchCursor(
+                db.cachedStatement(sql: Self.earlier),
+                arguments: [
+                    search.sink, search.rule, UTF8Column(subjects), search.before, !search.areOfRules,
                     EarlierDeliveries.limit,
                 ]
-            ).map(\.delivery)
+            ).decode(DeliveryRow.decodeEarlier)
         }
     }
 

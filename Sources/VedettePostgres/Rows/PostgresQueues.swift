@@ -10,11 +10,11 @@ struct PostgresQueues: EvictableQueues {
 
     func count(of sink: String) throws -> SinkCount { try QueueTotalRows.count(of: sink, transaction) }
 
-    func expired(in sink: String, before oldest: Timestamp, limit: Int) throws -> [Int64] {
+    func expired(in sink: String, before oldest: Timestamp, limit: Int) throws -> [QueuedDelivery] {
         try transaction.run(
-            "select id from delivery where sink = $1 and ended_at is null and created < $2 order by id limit $3",
+            "select id, rule, subject from delivery where sink = $1 and ended_at is null and created < $2 order by id limit $3",
             [sink, oldest.milliseconds, limit]
-        ).map { try $0.int64(0) }
+        ).map { QueuedDelivery(id: try $0.int64(0), rule: try $0.text(1), subject: try $0.text(2)) }
     }
 
     func visit(
@@ -28,20 +28,20 @@ struct PostgresQueues: EvictableQueues {
         for row in rows { guard visit(try row.int64(0), try row.int64(1)) else { break } }
     }
 
-    func earlier(_ filters: [EarlierDeliveries]) throws -> [[Delivery]] {
+    func earlier(_ searches: [EarlierDeliveries]) throws -> [EarlierDelivery] {
         let sql =
-            DeliveryRow.select
-            + " where d.sink = $1 and d.rule = $2 and d.subject in ($3, $4) and d.id < $5 and d.ended_at is null"
-            + " and ($6::bigint = 0 or d.event is null) order by d.id desc limit $7"
-        let commands = filters.map { filter in
+            DeliveryRow.selectEarlier(type: "d.event_body::json ->> 'type'")
+            + " where d.sink = $1 and d.rule = $2 and d.subject = any($3::text[]) and d.id < $4 and d.ended_at is null"
+            + " and ($5::bigint = 0 or d.event is null) order by d.id desc limit $6"
+        let commands = searches.map { search in
             SQLCommand(
                 sql,
                 [
-                    filter.sink, filter.rule, filter.subjects.0, filter.subjects.1, filter.before,
-                    Int64(filter.areOfRules ? 1 : 0), EarlierDeliveries.limit,
+                    search.sink, search.rule, SQLArray(Array(search.subjects)), search.before,
+                    Int64(search.areOfRules ? 1 : 0), EarlierDeliveries.limit,
                 ])
         }
-        return try transaction.run(commands).map { try $0.map { try DeliveryRow.decode($0).delivery } }
+        return try transaction.run(commands).flatMap { try $0.compactMap(DeliveryRow.decodeEarlier) }
     }
 
     func deliveries(_ ids: [Int64]) throws -> [Delivery] { try DeliveryRows.select(ids, transaction) }

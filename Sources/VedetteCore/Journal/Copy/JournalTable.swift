@@ -82,6 +82,12 @@ public struct JournalTable: Sendable, Hashable {
     public static let all = [
         source, item, event, delivery, attempt, request, cookie, memory, silence, stoppedSink, pollLateness,
     ]
+
+    /// Returns the first column that a journal lacks, as `table.column`; nil when it has all.
+    /// - Parameter found: the columns that it has, written like that.
+    public static func missingColumn(in found: Set<String>) -> String? {
+        all.lazy.flatMap { table in table.columns.map { "\(table.name).\($0.name)" } }.first { !found.contains($0) }
+    }
 }
 
 /// The values of a row, in the order of `JournalTable.columns`.

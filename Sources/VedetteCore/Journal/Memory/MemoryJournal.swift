@@ -72,9 +72,9 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
                 var delivery = delivery
                 delivery.behind =
                     state.pending.last {
-                        $0.id < delivery.id && lane.siblings.contains($0.lane)
+                        $0.id < delivery.id && $0.lane.sink == lane.sink && $0.lane != lane
                             && $0.message.sharesSubject(with: delivery.message)
-                    }?.id ?? 0
+                    }?.place
                 return delivery
             }
         }

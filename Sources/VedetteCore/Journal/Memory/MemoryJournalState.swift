@@ -157,21 +157,19 @@ struct MemoryJournalState: Sendable {
 
     func current(_ eviction: Eviction) -> Eviction {
         Eviction(
-            evicted: current(eviction.evicted), successors: current(eviction.successors),
-            replaced: current(eviction.replaced))
+            evicted: current(eviction.evicted), successors: current(eviction.successors), replaced: eviction.replaced)
     }
 
     /// Ends what new deliveries replace, then applies the bounds of the queues that got them.
     mutating func replaceAndEvict(_ limits: EvictionLimits, after added: [Delivery]) throws(JournalError) -> Eviction {
         let later = added.filter(limits.mayReplace)
-        let ends = EarlierDeliveries.ends(
-            later.map { later in
-                let earlier = EarlierDeliveries(for: later)
-                return (later, Array(pending.reversed().filter(earlier.contain).prefix(EarlierDeliveries.limit)))
-            })
+        let earlier = EarlierDeliveries.of(later).flatMap { search in
+            pending.reversed().filter(search.contain).prefix(EarlierDeliveries.limit).map(EarlierDelivery.init)
+        }
+        let ends = EarlierDelivery.ends(by: later, of: earlier).values
         _ = try write(ends.map(\.attempt))
         var eviction = try evict(limits, after: current(added))
-        eviction.replaced = ends.map(\.delivery)
+        eviction.replaced = ends.map(\.place)
         return eviction
     }
 
@@ -196,8 +194,11 @@ struct MemoryJournalState: Sendable {
             all.add(try end(old.map { ($0, .age) }, limits))
         }
         for (sink, kept) in limits.diverted.sorted(by: { $0.key < $1.key }) {
-            let rest = pending.filter { $0.message.sink == sink && !kept.contains($0.id) }.prefix(EvictionLimits.step)
-            all.add(try end(rest.map { ($0, .diverted) }, limits))
+            let queue = pending.filter { $0.message.sink == sink }.prefix(EvictionLimits.step + kept.count)
+            let rest = EvictionLimits.passedOn(
+                queue.map { QueuedDelivery(id: $0.id, rule: $0.message.rule, subject: $0.message.subject) },
+                keeping: kept)
+            all.add(try end(queue.filter { rest.contains($0.id) }.map { ($0, .diverted) }, limits))
         }
         for sink in limits.bounds.keys.sorted() {
             all.add(try end(beyondBound(of: sink, limits, most: EvictionLimits.step), limits))

@@ -13,24 +13,52 @@ public enum DeliveryRow {
     private static let tables = "from delivery d left join event e on e.seq = d.event"
 
     /// The beginning of a statement for `decodeQueued`: an earlier delivery about the same subject, or one about several subjects
-    /// of the rule, may be in another lane of the source and sink.
+    /// of the rule, may be in another lane of the sink. One about several may be in the lane of any of their sources.
     public static let selectQueued = """
-        select \(columns), case when d.subject = '' then
-            (select max(o.id) from delivery o where o.source = d.source and o.sink = d.sink and o.rule = d.rule
-              and o.priority in ('low', 'normal', 'high') and o.priority <> d.priority and o.id < d.id
-              and o.ended_at is null)
+        select \(columns), (select p.id || ' ' || p.priority || ' ' || p.source from delivery p where p.id =
+          case when d.subject = '' then
+            (select max(o.id) from delivery o where o.sink = d.sink and o.rule = d.rule and o.id < d.id
+              and o.ended_at is null and (o.source <> d.source or o.priority <> d.priority))
           else
             (select max(o.id) from delivery o where o.sink = d.sink and o.rule = d.rule and o.subject in (d.subject, '')
-              and o.source = d.source and o.priority <> d.priority and o.id < d.id and o.ended_at is null)
-          end
+              and o.id < d.id and o.ended_at is null and (o.source <> d.source or o.priority <> d.priority))
+          end)
         \(tables)
         """
 
     /// Reads a pending delivery, and which other one it must not overtake.
     public static func decodeQueued(_ row: some StoredRow) throws(UnreadableRow) -> Delivery {
         var delivery = try decode(row).delivery
-        delivery.behind = try row.optionalInt64(18) ?? 0
+        let parts = try row.optionalText(18)?.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+        if let parts, let id = Int64(parts[0]), let priority = Priority(rawValue: String(parts[1])) {
+            let lane = DeliveryLane(source: String(parts[2]), sink: delivery.message.sink, priority: priority)
+            delivery.behind = DeliveryPlace(lane: lane, id: id)
+        }
         return delivery
+    }
+
+    /// Returns the beginning of a statement for `decodeEarlier`. The event is read where its parts matter.
+    /// - Parameter type: the expression for the type of an event that is not stored.
+    public static func selectEarlier(type: String) -> String {
+        """
+        select d.id, d.source, d.sink, d.priority, d.rule, d.subject, coalesce(e.type, \(type)),
+          coalesce(e.id, d.own_event_id), case when d.subject = '' then coalesce(e.body, d.event_body) end,
+          d.attempts, d.due \(tables)
+        """
+    }
+
+    /// Reads what of a pending delivery matters to a later one; nil when its priority or type is not known.
+    public static func decodeEarlier(_ row: some StoredRow) throws(UnreadableRow) -> EarlierDelivery? {
+        guard let priority = Priority(rawValue: try row.text(3)),
+            let kind = try row.optionalText(6).flatMap(Event.Kind.init(rawValue:))
+        else { return nil }
+        let lane = DeliveryLane(source: try row.text(1), sink: try row.text(2), priority: priority)
+        var several: Event?
+        if let body = try row.optionalBytes(8) { several = try EventRow.decode(body) }
+        return EarlierDelivery(
+            DeliveryPlace(lane: lane, id: try row.int64(0)), rule: try row.text(4), subject: try row.text(5),
+            kind: kind, event: try row.optionalText(7) ?? "", several: several, attempts: try row.int(9),
+            due: try row.time(10))
     }
 
     /// Deliveries of a message by the id of its own event are read up to this number.

@@ -18,9 +18,9 @@ public struct Delivery: Sendable, Hashable {
     public var state: DeliveryState
     /// The fallbacks that follow when it dies here too; nil for a message that no other sink failed to deliver.
     public var chain: [String]?
-    /// The highest id of the earlier pending deliveries about its subject in other lanes of its source and sink, as the
-    /// journal had them when it was read; 0 for none.
-    public var behind: Int64 = 0
+    /// The last of the earlier pending deliveries about its subject in other lanes of its sink, as the journal had them when it
+    /// was read; nil for none.
+    public var behind: DeliveryPlace?
 
     /// Creates a delivery.
     public init(
@@ -36,6 +36,9 @@ public struct Delivery: Sendable, Hashable {
     public var lane: DeliveryLane {
         DeliveryLane(source: message.event.source, sink: message.sink, priority: message.priority)
     }
+
+    /// Its lane and id.
+    public var place: DeliveryPlace { DeliveryPlace(lane: lane, id: id) }
 
     /// Returns whether a fallback can get the message when it dies here.
     public func hasFallback(among fallbacks: [String], where isKnown: (String) -> Bool) -> Bool {

@@ -20,3 +20,14 @@ public struct DeliveryLane: Sendable, Hashable {
         Priority.allCases.filter { $0 != priority }.map { DeliveryLane(source: source, sink: sink, priority: $0) }
     }
 }
+
+/// A pending delivery by its lane and its id.
+public struct DeliveryPlace: Sendable, Hashable {
+    /// The lane that it is in.
+    public var lane: DeliveryLane
+    /// Its row id in the journal.
+    public var id: Int64
+
+    /// Creates a place.
+    public init(lane: DeliveryLane, id: Int64) { (self.lane, self.id) = (lane, id) }
+}

@@ -26,19 +26,12 @@ public struct Message: Sendable, Hashable {
     /// The field that the rule is about; nil when it is about no field.
     public var field: String?
 
-    /// The items or sources that it is about; empty for a digest that has titles alone.
-    var subjects: Set<String> {
-        let parts = event.summary?.parts ?? []
-        guard parts.isEmpty else { return Set(parts.map { Subject(source: $0.source, key: $0.key).text }) }
-        return event.kind == .digest ? [] : [Subject(event).text]
-    }
-
     /// The item or source that it is about; empty for a message about several. A journal stores it.
     public var subject: String {
-        // Asked of each message: most have no parts, and need no set.
-        guard event.kind == .digest || event.summary?.parts.isEmpty == false else { return Subject(event).text }
-        let subjects = subjects
-        return subjects.count == 1 ? subjects.first ?? "" : ""
+        let parts = event.summary?.parts ?? []
+        guard let first = parts.first else { return event.kind == .digest ? "" : Subject(event).text }
+        let isOne = parts.allSatisfy { $0.source == first.source && $0.key == first.key }
+        return isOne ? Subject(source: first.source, key: first.key).text : ""
     }
 
     /// Whether both are messages of one rule that can be about one subject.

@@ -7,11 +7,11 @@ public struct Eviction: Sendable, Hashable {
     public var successors: [Delivery]
 
     /// Deliveries that a later message of their rule and subject replaces, and reminders that an earlier one makes needless.
-    public var replaced: [Delivery]
+    public var replaced: [DeliveryPlace]
 
     public var isEmpty: Bool { evicted.isEmpty && replaced.isEmpty }
 
-    public init(evicted: [Delivery] = [], successors: [Delivery] = [], replaced: [Delivery] = []) {
+    public init(evicted: [Delivery] = [], successors: [Delivery] = [], replaced: [DeliveryPlace] = []) {
         (self.evicted, self.successors, self.replaced) = (evicted, successors, replaced)
     }
 }

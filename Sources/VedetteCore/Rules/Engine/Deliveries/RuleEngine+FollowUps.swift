@@ -14,7 +14,8 @@ extension RuleEngine {
         for var row in dueTogether(with: row, at: now) {
             guard var told = row.told else { continue }
             // A later match of the subject may wait, so that what was told is no longer as it is.
-            let event = row.waits.contains { $0.content == .firing } ? row.event ?? told.event : told.event
+            let present = told.latest ?? told.event
+            let event = row.waits.contains { $0.content == .firing } ? row.event ?? present : present
             var withheld: (gate: any Gate.Type, waiting: Verdict.Waiting)?
             var reason: String?
             let candidate = Candidate(rule: rule, event: event, sink: "", content: .followUp)

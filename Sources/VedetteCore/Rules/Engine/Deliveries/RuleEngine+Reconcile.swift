@@ -260,7 +260,7 @@ extension RuleMemory {
         guard let event, let told, told.ended == nil, told.event.id != event.id, event.kind != .resolved,
             event.kind != .digest, !waits.contains(where: { $0.content == .firing })
         else { return }
-        self.told?.event = event
+        self.told?.latest = event
     }
 
     /// Forgets the event when no sink is to be told it.

@@ -121,7 +121,7 @@ extension RuleEngine {
                 told.reminded = now
             }
         }
-        told.event = event
+        (told.event, told.latest) = (event, nil)
         if let sink, knowsSinks { told.sinks = Set(told.sinks).union([sink]).sorted() }
         (told.due, told.isCivil) = (nil, false)
         if hasFollowUps, !rule.endsReminders(event) { told.due = rule.nextFollowUp(told) }

@@ -58,7 +58,10 @@ extension RuleEngine {
             if !over.held { row.held?.event.item = item }
             if !over.match { row.event?.item = item }
             // What a sink was told of a match that is over stays, to be compared with the next one.
-            if !over.told, row.told?.ended == nil { row.told?.event.item = item }
+            if !over.told, row.told?.ended == nil {
+                row.told?.event.item = item
+                row.told?.latest?.item = item
+            }
         }
         showLatest(event, in: &row, rule)
         guard over.isEmpty else { return end(row, rule, over, by: event, at: moment) }

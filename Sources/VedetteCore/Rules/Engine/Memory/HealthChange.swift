@@ -5,12 +5,16 @@ enum HealthChange: String {
     case failing, stale, recovered
 
     init?(_ event: Event) {
-        switch event.kind {
+        // The end of a match about a source.
+        let isEnd = event.kind == .resolved && event.item == nil && event.error != nil
+        self.init(isEnd ? .recovered : event.kind)
+    }
+
+    init?(_ kind: Event.Kind) {
+        switch kind {
         case .failing: self = .failing
         case .stale: self = .stale
         case .recovered: self = .recovered
-        // The end of a match about a source.
-        case .resolved where event.item == nil && event.error != nil: self = .recovered
         default: return nil
         }
     }

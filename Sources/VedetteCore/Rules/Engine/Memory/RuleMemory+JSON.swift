@@ -111,6 +111,7 @@ extension RuleMemory.Told {
     fileprivate var json: JSON {
         .members([
             "event": event.json,
+            "latest": latest?.json,
             "since": .time(since),
             "sinks": JSON.texts(sinks),
             "recipients": recipients == 0 ? nil : .number(recipients),
@@ -126,6 +127,7 @@ extension RuleMemory.Told {
     fileprivate init?(json: JSON) {
         guard let event = json["event"].flatMap(Event.init(json:)), let since = json["since"]?.time else { return nil }
         self.init(event: event, since: since)
+        latest = json["latest"].flatMap(Event.init(json:))
         sinks = json["sinks"]?.texts ?? []
         recipients = json["recipients"]?.int64.map(Int.init) ?? 0
         ended = json["ended"]?.time

@@ -152,6 +152,8 @@ extension RuleMemory {
     struct Told: Sendable, Hashable {
         /// The last event that they were told.
         var event: Event
+        /// A later match that was dropped, for reminders and escalations; nil for none.
+        var latest: Event?
         /// When the first message was made.
         var since: Timestamp
         /// The sinks that were told the match and not its end.
