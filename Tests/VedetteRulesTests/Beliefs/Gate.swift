@@ -25,14 +25,10 @@ enum Gate: String, CaseIterable, Comparable {
     static let quietActions: [Gate] = [.dropping, .deferring, .gathering]
     /// The gates that join several events in one message.
     static let logs: Set<Gate> = [.digest, .gathering]
-    /// The gates that are about one event.
-    static let single: Set<Gate> = [.end, .escalation]
-
     /// Returns whether one rule can have both.
     func meets(_ other: Gate) -> Bool {
         if Gate.quietActions.contains(self), Gate.quietActions.contains(other) { return false }
-        guard Answer.today.contains(.digestsTakeNoEnd) else { return true }
-        return !(Gate.logs.contains(self) && Gate.single.contains(other))
-            && !(Gate.logs.contains(other) && Gate.single.contains(self))
+        return !(Gate.logs.contains(self) && other == .escalation)
+            && !(Gate.logs.contains(other) && self == .escalation)
     }
 }

@@ -58,10 +58,8 @@ struct Plan: CustomStringConvertible {
         isNarrowed = when != .stays && !gates.contains(.oncePer) && dice.below(4) == 0
         limitCount = 1 + dice.below(2)
         grouping = [Grouping.item, .rule, .field("team"), .field("state")].randomElement(using: &dice) ?? .item
-        let prefersEnds = dice.below(2) == 0
-        if Answer.today.contains(.digestsTakeNoEnd), !gates.isDisjoint(with: Gate.logs) {
-            gates.subtract(prefersEnds && !when.isNews ? Gate.logs : Gate.single)
-        }
+        let prefersEscalation = dice.below(2) == 0
+        if has(.escalation), keepsLogs { gates.subtract(prefersEscalation && !when.isNews ? Gate.logs : [.escalation]) }
         if when == .stays { gates.insert(.waiting) }
         gates = allowed
     }

@@ -85,7 +85,7 @@ struct Verdict {
                         other.key == part.key && other.began <= told.tick
                             && (other.ended.map { $0 > told.tick } ?? true)
                     }
-                    if isTrue { record(.over, "\(told.sink) was told the end of \(name(match)) at \(told.time) s") }
+                    if isTrue, !isLogged(match, told) { record(.over, "\(told.sink) was told the end of \(name(match)) at \(told.time) s") }
                     ended[pair, default: 0] += 1
                     if ended[pair] == 2 { record(.twice, "\(told.sink) was told the end of \(name(match)) twice") }
                 } else {
@@ -117,11 +117,11 @@ struct Verdict {
         for told in run.receivers.accepted {
             for part in told.parts {
                 guard let match = match(of: part, at: told.tick) else { continue }
-                guard part.isEnd else {
+                guard part.isEnd || part.isOver else {
                     beliefs[told.sink, default: [:]][part.key] = match
                     continue
                 }
-                if beliefs[told.sink]?[part.key] == nil, told.sink != "spare", !isRefusedEnd(part.key, told.sink) {
+                if part.isEnd, beliefs[told.sink]?[part.key] == nil, told.sink != "spare", !isRefusedEnd(part.key, told.sink) {
                     record(.unknownEnd, "\(told.sink) took the end of \(name(match)) at \(told.time) s")
                 }
                 beliefs[told.sink]?[part.key] = nil

@@ -21,6 +21,7 @@ extension RuleMemory {
             "standing": JSON.flag(isStanding),
             "held": held?.json,
             "waits": waits.isEmpty ? nil : .array(waits.map(\.json)),
+            "listings": listings.isEmpty ? nil : .array(listings.map(\.json)),
             "told": told?.json,
         ])
     }
@@ -45,6 +46,7 @@ extension RuleMemory {
         isStanding = json["standing"] == .bool(true)
         held = json["held"].flatMap(Held.init(json:))
         waits = json["waits"]?.array?.compactMap(Wait.init(json:)) ?? []
+        listings = json["listings"]?.array?.compactMap(Listing.init(json:)) ?? []
         told = json["told"].flatMap(Told.init(json:))
     }
 }
@@ -104,6 +106,15 @@ extension RuleMemory.Wait {
         awaitsPoll = json["unconfirmed"] == .bool(true)
         isListed = json["listed"] == .bool(true)
         claim = json["claim"]?.string ?? ""
+    }
+}
+
+extension RuleMemory.Listing {
+    fileprivate var json: JSON { JSON.array([sink, group, match].map(JSON.string)) }
+
+    fileprivate init?(json: JSON) {
+        guard let texts = json.texts, texts.count == 3 else { return nil }
+        self.init(sink: texts[0], group: texts[1], match: texts[2])
     }
 }
 
