@@ -85,7 +85,9 @@ struct Verdict {
                         other.key == part.key && other.began <= told.tick
                             && (other.ended.map { $0 > told.tick } ?? true)
                     }
-                    if isTrue, !isLogged(match, told) { record(.over, "\(told.sink) was told the end of \(name(match)) at \(told.time) s") }
+                    if isTrue, !isLogged(match, told) {
+                        record(.over, "\(told.sink) was told the end of \(name(match)) at \(told.time) s")
+                    }
                     ended[pair, default: 0] += 1
                     if ended[pair] == 2 { record(.twice, "\(told.sink) was told the end of \(name(match)) twice") }
                 } else {
@@ -121,7 +123,9 @@ struct Verdict {
                     beliefs[told.sink, default: [:]][part.key] = match
                     continue
                 }
-                if part.isEnd, beliefs[told.sink]?[part.key] == nil, told.sink != "spare", !isRefusedEnd(part.key, told.sink) {
+                if part.isEnd, beliefs[told.sink]?[part.key] == nil, told.sink != "spare",
+                    !isRefusedEnd(part.key, told.sink)
+                {
                     record(.unknownEnd, "\(told.sink) took the end of \(name(match)) at \(told.time) s")
                 }
                 beliefs[told.sink]?[part.key] = nil
