@@ -99,7 +99,7 @@ extension RuleEngine {
         guard !isListed else {
             let group = event.kind == .digest ? event.id.description : ""
             return takeListed(in: event, rule, for: sink) { engine, listed in
-                guard let match = listed.event ?? listed.told?.event else { return }
+                guard let match = listed.event, !listed.isKnown(to: sink, rule) else { return }
                 engine.note(&listed, rule, match, sink, in: group, at: moment)
             }
         }
@@ -123,7 +123,7 @@ extension RuleEngine {
                 told.reminded = now
             }
         }
-        told.event = event
+        (told.event, told.value) = (event, rule.announcedValue(event))
         if knowsSinks { told.sinks = Set(told.sinks).union([sink]).sorted() }
         (told.due, told.isCivil) = (nil, false)
         if hasFollowUps, !rule.endsReminders(event) { told.due = rule.nextFollowUp(told) }

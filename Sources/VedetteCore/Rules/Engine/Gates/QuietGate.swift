@@ -15,7 +15,8 @@ enum QuietGate: Gate {
         let reason = "quiet \(name) until \(end.rfc3339)"
         let mayChange = candidate.content != .followUp && !candidate.isListed
         switch quiet.action {
-        case .drop where candidate.content == .firing && candidate.gate != LimitGate.name: return .drop(reason)
+        case .drop where candidate.content == .firing && mayChange && candidate.gate != LimitGate.name:
+            return .drop(reason)
         case .digest where mayChange: return .list(Verdict.ListTarget(name: "quiet", due: end, isCivil: true))
         case .drop, .digest, .defer: return .wait(Verdict.Waiting(reason: reason, until: end, isCivil: true))
         }

@@ -41,32 +41,41 @@ extension RuleEngine {
         log.replaced += replaced
         log.event = event
         guard put(log) else { return suppress(rule, event, RuleEngine.noRoom(log.noun), to: sinks, at: moment) }
-        for sink in sinks where rule.remembersListed(event) && !row.isKnown(to: sink, rule) {
-            row.listings.removeAll { $0.sink == sink }
+        for sink in sinks where rule.remembersListed(event) {
+            row.listings.removeAll { $0.sink == sink && $0.group == key.name }
             row.listings.append(RuleMemory.Listing(sink: sink, group: key.name, match: event.id.description))
         }
         let time = log.isCivil ? log.due?.rfc3339 : nil
         suppress(rule, event, "goes into the digest of \(time ?? "the rule")", to: sinks, at: moment)
     }
 
-    /// Marks the match in the logs and digests that list it and are not sent yet: it is over.
+    /// Marks the match in the logs and messages that list it and are not sent yet: it is over. Their sinks need no other end.
     mutating func markOver(_ row: inout RuleMemory, _ rule: Rule, by ending: Event?, at moment: StepContext) {
-        let listings = Set(row.listings.map { RuleMemory.Listing(sink: "", group: $0.group, match: $0.match) })
+        let listings = Dictionary(grouping: row.listings) { [$0.group, $0.match] }.values
         row.listings = []
-        for listing in listings.sorted(by: { $0.group < $1.group }) {
-            if var log = table[RuleMemory.Key(rule: rule.name, slot: .log, name: listing.group)] {
-                if let i = log.events.firstIndex(of: listing.match) { log.lines[i] += Event.Summary.overMark }
-                log.parts.markOver(listing.match, by: ending)
-                put(log)
-            } else if var row = table[rule.key(ofMessage: listing.group)], var message = row.event {
-                if message.kind != .digest {
-                    message = message.message(about: [message], of: rule, id: message.id, at: moment.now.wall)
-                }
-                message.summary?.markOver(listing.match, by: ending)
-                row.event = message
-                put(row)
-            }
+        for same in listings.sorted(by: { $0[0].group < $1[0].group }) {
+            guard markOver(same[0], rule, by: ending, at: moment) else { continue }
+            for listing in same { row.forgetTold(listing.sink) }
         }
+    }
+
+    private mutating func markOver(
+        _ listing: RuleMemory.Listing, _ rule: Rule, by ending: Event?, at moment: StepContext
+    ) -> Bool {
+        if var log = table[RuleMemory.Key(rule: rule.name, slot: .log, name: listing.group)] {
+            if let i = log.events.firstIndex(of: listing.match) { log.lines[i] += Event.Summary.overMark }
+            let isMarked = log.parts.markOver(listing.match, by: ending)
+            put(log)
+            return isMarked
+        }
+        guard var row = table[rule.key(ofMessage: listing.group)], var message = row.event else { return false }
+        if message.kind != .digest {
+            message = message.message(about: [message], of: rule, id: message.id, at: moment.now.wall)
+        }
+        let isMarked = message.summary?.markOver(listing.match, by: ending) ?? false
+        row.event = message
+        put(row)
+        return isMarked
     }
 
     /// Sends a log that is due: as its event where it has one that is not over, else as an event of its own.
@@ -130,8 +139,8 @@ extension RuleMemory {
         var match: String
     }
 
-    /// Whether the sink knows the match, or an earlier one in whose place it is.
-    fileprivate func isKnown(to sink: String, _ rule: Rule) -> Bool {
+    /// Whether the sink was told the match, or an earlier one in whose place it is.
+    func isKnown(to sink: String, _ rule: Rule) -> Bool {
         guard let told, told.ended == nil else { return false }
         return rule.gates.resolved ? told.sinks.contains(sink) : told.due != nil
     }
@@ -154,17 +163,19 @@ extension Event.Summary {
     /// The end of a line about a match that was over before it was told.
     fileprivate static let overMark = " (over)"
 
-    fileprivate mutating func markOver(_ event: String, by ending: Event?) {
+    fileprivate mutating func markOver(_ event: String, by ending: Event?) -> Bool {
         if let i = events.firstIndex(of: event), lines.indices.contains(i) { lines[i] += Event.Summary.overMark }
-        parts.markOver(event, by: ending)
+        return parts.markOver(event, by: ending)
     }
 }
 
 extension [Event.Summary.Part] {
-    fileprivate mutating func markOver(_ event: String, by ending: Event?) {
-        guard let i = lastIndex(where: { $0.event == event }) else { return }
+    /// Returns whether the match is among them.
+    fileprivate mutating func markOver(_ event: String, by ending: Event?) -> Bool {
+        guard let i = lastIndex(where: { $0.event == event }) else { return false }
         self[i].isOver = true
         self[i].state = ending?.presentState
+        return true
     }
 }
 

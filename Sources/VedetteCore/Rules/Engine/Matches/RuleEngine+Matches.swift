@@ -30,7 +30,7 @@ extension RuleEngine {
 
     /// `stays`: returns whether the item is held or was released before.
     func isHeldOrReleased(_ event: Event, _ rule: Rule) -> Bool {
-        table[rule.key(of: Subject(event))].map { $0.held != nil || $0.isTold } ?? false
+        table[rule.key(of: Subject(event))].map { $0.held != nil || $0.hasBegun } ?? false
     }
 
     /// `stays`: holds an item that already has the value.
@@ -47,7 +47,7 @@ extension RuleEngine {
     /// `older`: holds an item until the time in its field is as long ago as the rule says.
     private mutating func holdUntilOld(_ rule: Rule, _ event: Event, at moment: StepContext) {
         guard let due = rule.timeOfAge(of: event, at: moment.now),
-            table[rule.key(of: Subject(event))]?.isTold != true
+            table[rule.key(of: Subject(event))]?.hasBegun != true
         else { return }
         hold(rule, RuleMemory.Held(event: event, due: due, since: moment.now.steady), at: moment)
     }
@@ -115,7 +115,7 @@ extension RuleEngine {
     ) {
         var waits: [RuleMemory.Wait] = []
         let goesOn =
-            row.told.map { $0.ended != nil && rule.gates.resolved && rule.announcesSame($0.event, event) } ?? false
+            row.told.map { $0.ended != nil && rule.gates.resolved && $0.value == rule.announcedValue(event) } ?? false
         for target in rule.notify {
             if goesOn, var end = row.waits.first(where: { $0.sink == target.sink && $0.content == .end }) {
                 suppress(rule, event, "told before, and its end was withheld", for: target.sink, at: moment)
@@ -155,10 +155,10 @@ extension RuleEngine {
 }
 
 extension Rule {
-    /// Whether two matches of a subject announce the same value, or the same health.
-    fileprivate func announcesSame(_ one: Event, _ other: Event) -> Bool {
-        guard let item = one.item else { return HealthChange(one) == HealthChange(other) }
-        return item[field ?? "state"] == other.item?[field ?? "state"]
+    /// The value that a match announces, or the health of a source.
+    func announcedValue(_ event: Event) -> String? {
+        guard let item = event.item else { return HealthChange(event)?.rawValue }
+        return item[field ?? "state"]?.description
     }
 
     /// `older`: returns when the time in the item's field is as long ago as the rule says, on the steady clock; nil when the

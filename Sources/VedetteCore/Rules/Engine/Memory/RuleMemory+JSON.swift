@@ -122,6 +122,7 @@ extension RuleMemory.Told {
     fileprivate var json: JSON {
         .members([
             "event": event.json,
+            "value": value.map(JSON.string),
             "since": .time(since),
             "sinks": JSON.texts(sinks),
             "recipients": recipients == 0 ? nil : .number(recipients),
@@ -137,6 +138,7 @@ extension RuleMemory.Told {
     fileprivate init?(json: JSON) {
         guard let event = json["event"].flatMap(Event.init(json:)), let since = json["since"]?.time else { return nil }
         self.init(event: event, since: since)
+        value = json["value"]?.string
         sinks = json["sinks"]?.texts ?? []
         recipients = json["recipients"]?.int64.map(Int.init) ?? 0
         ended = json["ended"]?.time

@@ -154,6 +154,8 @@ extension RuleMemory {
     struct Told: Sendable, Hashable {
         /// The last event that they were told.
         var event: Event
+        /// The value that they were told, or the health: the item of `event` has the latest values.
+        var value: String?
         /// When the first message was made.
         var since: Timestamp
         /// The sinks that were told the match and not its end.
@@ -172,6 +174,8 @@ extension RuleMemory {
         var reminded: Timestamp?
         /// Escalation steps done.
         var step = 0
+
+        init(event: Event, since: Timestamp) { (self.event, self.since) = (event, since) }
 
         func isDue(at now: RuleTime) -> Bool { due.map { $0 <= (isCivil ? now.wall : now.steady) } ?? false }
     }
@@ -197,6 +201,9 @@ extension RuleMemory {
 
     /// Whether a match was told or stands: those have room of their own beside the ones that wait.
     var isTold: Bool { told != nil || isStanding }
+
+    /// Whether a match was told or stands, and is not over.
+    var hasBegun: Bool { isStanding || told.map { $0.ended == nil } ?? false }
 
     /// The times at which something is to be done, on their clocks. What only a good poll can do is not among them.
     var deadlines: [Deadline] {
