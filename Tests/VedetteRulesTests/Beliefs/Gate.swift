@@ -12,6 +12,7 @@ enum Gate: String, CaseIterable, Comparable {
     case gathering = "quiet: digest"
     case during
     case oncePer = "once_per"
+    case atLeast = "at_least"
     case digest
     case limit
     case reminders = "remind"
@@ -31,6 +32,8 @@ enum Gate: String, CaseIterable, Comparable {
     /// Returns whether one rule can have both.
     func meets(_ other: Gate) -> Bool {
         if Gate.quietActions.contains(self), Gate.quietActions.contains(other) { return false }
+        // `for` decides when a match is counted.
+        if Set([self, other]) == [.waiting, .atLeast] { return false }
         guard Answer.today.contains(.digestsTakeNoEnd) else { return true }
         return !(Gate.logs.contains(self) && Gate.single.contains(other))
             && !(Gate.logs.contains(other) && Gate.single.contains(self))
