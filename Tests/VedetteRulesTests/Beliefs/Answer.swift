@@ -20,6 +20,8 @@ enum Answer: String, CaseIterable {
     case remindsWhilePending
     /// A fault: a match in whose place a later one waits leaves no reason.
     case replacementsLeaveNoReason
+    /// A fault: a match that a log listed is not told when a later one of its item waits, or is listed in the next log.
+    case laterTakesPlaceInLog
     /// A fault: `older` begins no match of a new time while an end of the earlier one is withheld. Its rules have no
     /// `resolved`.
     case olderMissesWhileEndWaits
@@ -34,6 +36,7 @@ enum Answer: String, CaseIterable {
         .reloadForgets,
         .remindsWhilePending,
         .replacementsLeaveNoReason,
+        .laterTakesPlaceInLog,
         .olderMissesWhileEndWaits,
     ]
 }
