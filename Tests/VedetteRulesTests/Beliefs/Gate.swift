@@ -12,6 +12,7 @@ enum Gate: String, CaseIterable, Comparable {
     case gathering = "quiet: digest"
     case during
     case oncePer = "once_per"
+    case atLeast = "at_least"
     case digest
     case limit
     case reminders = "remind"
@@ -28,6 +29,8 @@ enum Gate: String, CaseIterable, Comparable {
     /// Returns whether one rule can have both.
     func meets(_ other: Gate) -> Bool {
         if Gate.quietActions.contains(self), Gate.quietActions.contains(other) { return false }
+        // `for` decides when a match is counted.
+        if Set([self, other]) == [.waiting, .atLeast] { return false }
         return !(Gate.logs.contains(self) && other == .escalation)
             && !(Gate.logs.contains(other) && self == .escalation)
     }
