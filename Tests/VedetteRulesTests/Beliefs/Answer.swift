@@ -18,6 +18,9 @@ enum Answer: String, CaseIterable {
     case remindsWhilePending
     /// A fault: a match in whose place a later one waits leaves no reason.
     case replacementsLeaveNoReason
+    /// A fault: `older` begins no match of a new time while an end of the earlier one is withheld. Its rules have no
+    /// `resolved`.
+    case olderMissesWhileEndWaits
 
     /// The answers of the engine as it is.
     static let today: Set<Answer> = [
@@ -28,5 +31,6 @@ enum Answer: String, CaseIterable {
         .reloadForgets,
         .remindsWhilePending,
         .replacementsLeaveNoReason,
+        .olderMissesWhileEndWaits,
     ]
 }

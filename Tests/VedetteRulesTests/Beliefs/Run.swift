@@ -248,7 +248,10 @@ struct Run {
             if delivery.state == .suppressed {
                 let ids = [message.event.id.description] + (message.event.summary?.events ?? [])
                 for id in ids { reasons.insert(Reason(sink: message.sink, event: id)) }
-                if delivery.reason?.hasPrefix("goes into the digest") == true { listed.formUnion(ids) }
+                if delivery.message.event.kind != .resolved, delivery.reason?.hasPrefix("goes into the digest") == true
+                {
+                    listed.formUnion(ids)
+                }
             } else {
                 let told = Told(message, to: message.sink, tick: history.tick, time: history.time, keys: keys)
                 made.append(told)

@@ -72,7 +72,7 @@ extension Verdict {
         let one = history.matches[match]
         var user: (tick: Int, match: Int)?
         for (pair, told) in firings where history.matches[pair.match].team == one.team {
-            for tick in told.map(\.tick) where tick > history.reloaded.tick && tick <= poll.tick {
+            for tick in told.map(\.tick) where tick >= history.reloaded.tick && tick <= poll.tick {
                 if let user, (user.tick, user.match) <= (tick, pair.match) { continue }
                 user = (tick, pair.match)
             }

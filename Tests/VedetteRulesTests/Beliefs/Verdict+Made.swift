@@ -145,7 +145,8 @@ extension Verdict {
                 if plan.has(.reminders), isReminded < 3 {
                     record(.followUp, "\(sink) is not reminded of \(name(match))")
                 }
-                guard plan.has(.escalation) else { continue }
+                // What `drop: true` dropped is told by no escalation either.
+                guard plan.has(.escalation), !(plan.has(.condition) && plan.conditionDrops) else { continue }
                 let escalated = run.made.first { told in
                     told.sink == "boss" && told.time >= one.since && told.parts.contains { $0.key == key }
                 }

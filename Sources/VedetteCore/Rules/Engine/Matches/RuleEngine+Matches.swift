@@ -30,7 +30,7 @@ extension RuleEngine {
 
     /// `stays`: returns whether the item is held or was released before.
     func isHeldOrReleased(_ event: Event, _ rule: Rule) -> Bool {
-        table[rule.key(of: Subject(event))].map { $0.held != nil || $0.hasBegun } ?? false
+        table[rule.key(of: Subject(event))].map { $0.held != nil || $0.isTold } ?? false
     }
 
     /// `stays`: holds an item that already has the value.
@@ -47,7 +47,7 @@ extension RuleEngine {
     /// `older`: holds an item until the time in its field is as long ago as the rule says.
     private mutating func holdUntilOld(_ rule: Rule, _ event: Event, at moment: StepContext) {
         guard let due = rule.timeOfAge(of: event, at: moment.now),
-            table[rule.key(of: Subject(event))]?.hasBegun != true
+            table[rule.key(of: Subject(event))]?.isTold != true
         else { return }
         hold(rule, RuleMemory.Held(event: event, due: due, since: moment.now.steady), at: moment)
     }
@@ -139,14 +139,20 @@ extension RuleEngine {
             }
             waits.append(wait)
         }
-        // The sinks of an escalation get the end of this match.
+        // The sinks of an escalation get the end of this match. One that was withheld when the match ended goes on with it.
         let sinks = Set(rule.notify.map(\.sink))
-        row.waits = waits + row.waits.filter { !sinks.contains($0.sink) && $0.content != .end }
+        for var wait in row.waits where !sinks.contains(wait.sink) && wait.content != .end {
+            if goesOn, wait.content == .count, row.told?.sinks.contains(wait.sink) == false {
+                (wait.content, wait.count) = (.firing, max(0, wait.count - 1))
+            }
+            waits.append(wait)
+        }
+        row.waits = waits
         row.leaveFor()
         guard goesOn, var told = row.told else { return }
         (told.ended, told.isEndReleased) = (nil, false)
         // A sink that is told it anew needs its reminders and escalations anew.
-        if waits.contains(where: { $0.content == .firing }) {
+        if waits.contains(where: { $0.content == .firing && sinks.contains($0.sink) }) {
             (told.since, told.reminded, told.step) = (moment.now.steady, nil, 0)
         }
         told.due = rule.hasFollowUps ? rule.nextFollowUp(told) : nil

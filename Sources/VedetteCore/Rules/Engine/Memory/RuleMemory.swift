@@ -202,9 +202,6 @@ extension RuleMemory {
     /// Whether a match was told or stands: those have room of their own beside the ones that wait.
     var isTold: Bool { told != nil || isStanding }
 
-    /// Whether a match was told or stands, and is not over.
-    var hasBegun: Bool { isStanding || told.map { $0.ended == nil } ?? false }
-
     /// The times at which something is to be done, on their clocks. What only a good poll can do is not among them.
     var deadlines: [Deadline] {
         guard key.slot == .match else {
