@@ -121,6 +121,21 @@ struct RuleCoordinatorTests {
         #expect(deliveries.count == 1 && deliveries.first?.event.kind == .ruleFailed, "beyond its budget it has failed")
     }
 
+    @Test("a poll that read what another one counted between two pieces fails with it")
+    func failedBasis() async throws {
+        let bench = Bench { $0.gates.limit = Limit(count: 10, per: .seconds(600), by: .rule) }
+        await bench.journal.refuse { $0.record?.name == "small" }
+        let small = Mutex<Task<Committed?, any Error>?>(nil)
+        bench.pattern.atFirst {
+            let task = Task { try await bench.poll("small", 1) }
+            small.withLock { $0 = task }
+        }
+        await #expect(throws: JournalError.self) { try await bench.poll("big", 50) }
+        await #expect(throws: JournalError.self) { try await small.withLock { $0 }?.value }
+        _ = try await bench.poll("next", 1)
+        #expect(await bench.journal.memories.values.map(\.times.count) == [1], "only what is stored was counted")
+    }
+
     @Test("a poll that is cancelled ends between two pieces, and leaves nothing behind")
     func cancelled() async throws {
         let bench = Bench { $0.gates.limit = Limit(count: 10, per: .seconds(600), by: .rule) }

@@ -31,10 +31,9 @@ struct GatesReader {
         gates.remind = map["remind"].flatMap(remind)
         gates.escalate = map["escalate"].map(escalate) ?? []
         gates.resolved = map["resolved"].flatMap { $0.isMap ? true : scalars.flag($0, "'resolved'") } ?? false
-        if gates.digest != nil || gates.quiet?.action == .digest, !gates.escalate.isEmpty || gates.resolved {
-            let other = map.has("escalate") ? "escalate" : "resolved"
+        if gates.digest != nil || gates.quiet?.action == .digest, !gates.escalate.isEmpty {
             findings.error(
-                map.key(other), "'\(other)' is about one event, but 'digest' joins several; keep one")
+                map.key("escalate"), "'escalate' is about one event, but 'digest' joins several; keep one")
         }
         return gates
     }

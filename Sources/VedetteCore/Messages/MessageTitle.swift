@@ -69,12 +69,14 @@ public enum MessageTitle {
         return lines.prefix(2).joined(separator: ", ") + (more > 0 ? ", and \(more) more" : "")
     }
 
-    /// Returns the title of a digest over several sources: `12 down, 3 degraded in eu-west`, where two words say what became
-    /// of them; nil for one source.
+    /// Returns the title of a digest over several sources, or with ends: `12 down, 3 up in eu-west`, where two words say what
+    /// became of them; nil for matches in one source.
     static func ofDigest(_ log: RuleMemory, of rule: Rule) -> String? {
-        guard Set(log.parts.map(\.source)).count > 1 else { return nil }
+        guard log.count > 1 else { return log.lines.first }
+        guard Set(log.parts.map(\.source)).count > 1 || log.parts.contains(where: \.tellsEnd) else { return nil }
         var counts: [(word: String, count: Int)] = []
-        for part in log.parts.latest {
+        let parts = log.parts.latest
+        for part in parts.filter({ !$0.tellsEnd }) + parts.filter(\.tellsEnd) {
             let word = word(of: part, rule)
             if let i = counts.firstIndex(where: { $0.word == word }) {
                 counts[i].count += 1
@@ -84,19 +86,26 @@ public enum MessageTitle {
         }
         let isComplete = log.parts.count == log.count && counts.allSatisfy { $0.word.count <= 30 }
         guard isComplete, counts.count <= 2 else { return "\(counted(log.count, "event")) of '\(rule.name)'" }
-        var group = ""
-        if case .field(let name) = rule.gates.digest?.by, log.event?.item?[name]?.description == log.key.name {
-            group = " in \(log.key.name)"
-        }
-        return counts.map { "\($0.count) \($0.word)" }.joined(separator: ", ") + group
+        return counts.map { "\($0.count) \($0.word)" }.joined(separator: ", ")
+            + (group(of: log, rule).map { " in \($0)" } ?? "")
+    }
+
+    /// The value of the field by which the log is grouped; nil for none.
+    static func group(of log: RuleMemory, _ rule: Rule) -> String? {
+        guard case .field(let name) = rule.gates.digest?.by, let value = log.event?.item?[name]?.description,
+            log.key.name.prefix(while: { $0 != "\u{1F}" }) == value
+        else { return nil }
+        return value
     }
 
     private static func word(of part: Event.Summary.Part, _ rule: Rule) -> String {
-        switch part.kind {
+        let isAboutState = rule.field ?? "state" == "state"
+        if part.tellsEnd { return part.key == nil ? "recovered" : isAboutState ? part.state ?? "over" : "over" }
+        return switch part.kind {
         case Event.Kind.appeared.word where rule.field == nil: "new"
         case Event.Kind.disappeared.word: "gone"
         case Event.Kind.appeared.word, Event.Kind.changed.word:
-            rule.field ?? "state" == "state" ? part.state ?? part.kind : part.kind
+            isAboutState ? part.state ?? part.kind : part.kind
         default: part.kind
         }
     }

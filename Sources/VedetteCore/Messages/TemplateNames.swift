@@ -7,7 +7,7 @@ public enum TemplateNames {
         "event.id", "event.type", "event.kind", "event.time", "event.source", "event.poll",
         "change.field", "change.from", "change.to", "change.lasted", "change.diff",
         "source.name", "source.kind", "rule.name", "link", "error.class", "error.detail",
-        "suppressed", "resolved", "digest.count", "digest.lines",
+        "suppressed", "resolved", "digest.count", "digest.lines", "group",
     ]
     /// Names of an item that every kind has.
     public static let item = ["item.key", "item.title", "item.name", "item.state", "item.url", "item.time"]
@@ -18,7 +18,10 @@ extension Event {
     /// - Parameters:
     ///   - field: the field that the rule is about; its change is `change`.
     ///   - suppressed: messages that were withheld before this one.
-    public func templateContext(rule: String, field: String?, suppressed: Int = 0) -> TemplateContext {
+    ///   - group: the value of the field by which the rule groups its messages.
+    public func templateContext(
+        rule: String, field: String?, suppressed: Int = 0, group: String? = nil
+    ) -> TemplateContext {
         let change = mainChange(of: field)
         return TemplateContext { name in
             if name.hasPrefix("item.") {
@@ -45,6 +48,7 @@ extension Event {
             case "digest.lines":
                 let lines = self.summary?.lines ?? []
                 return .list(lines.isEmpty ? [MessageTitle.of(self, field: field)] : lines)
+            case "group": return group.map(Value.text)
             case "link": return self.item?.url.map(Value.text)
             case "change.field": return change.map { .text($0.field) }
             case "change.from": return change?.from

@@ -119,6 +119,8 @@ public struct Event: Sendable, Hashable {
         public var cause: Kind?
         /// The title of a message about several subjects, or about the end of a match; nil for the usual one.
         public var title: String?
+        /// The value of the field by which a message about several is grouped; nil for none.
+        public var group: String?
         /// The subjects of a message about several: at most 1,000, each at its latest state.
         public var parts: [Part] = []
 
@@ -135,7 +137,7 @@ public struct Event: Sendable, Hashable {
 
         /// One subject of several.
         public struct Part: Sendable, Hashable {
-            /// The id of the event.
+            /// The id of the event; of an end, the id of the one that began the match.
             public var event: String
             /// The last word of the event's type.
             public var kind: String
@@ -147,6 +149,11 @@ public struct Event: Sendable, Hashable {
             public var title: String?
             /// The state of the item, or why the source fails.
             public var state: String?
+            /// Whether the match was over before it was told.
+            public var isOver = false
+
+            /// Whether it is over, told before or not.
+            public var tellsEnd: Bool { isOver || kind == Kind.resolved.word }
 
             /// Creates a part.
             public init(

@@ -70,6 +70,7 @@ extension Event.Summary {
             "links": links.allSatisfy(\.isEmpty) ? nil : .array(links.map(JSON.string)),
             "stood": stood.map { .number(rounded: $0) },
             "title": title.map(JSON.string),
+            "group": group.map(JSON.string),
             "parts": parts.isEmpty ? nil : .array(parts.map(\.json)),
             "cause": cause.map { .string($0.rawValue) },
         ])
@@ -80,7 +81,7 @@ extension Event.Summary {
             events: json["events"]?.array?.compactMap(\.string) ?? [],
             count: json["count"]?.int64.map(Int.init) ?? 1, lines: json["lines"]?.array?.compactMap(\.string) ?? [],
             stood: json["stood"]?.double, cause: json["cause"]?.string.flatMap(Event.Kind.init(rawValue:)))
-        title = json["title"]?.string
+        (title, group) = (json["title"]?.string, json["group"]?.string)
         links = json["links"]?.array?.compactMap(\.string) ?? []
         parts = json["parts"]?.array?.compactMap(Part.init(json:)) ?? []
     }
@@ -89,8 +90,9 @@ extension Event.Summary {
 extension Event.Summary.Part {
     var json: JSON {
         .members([
-            "event": .string(event), "kind": .string(kind), "source": .string(source),
-            "key": key.map(JSON.string), "title": title.map(JSON.string), "state": state.map(JSON.string),
+            "event": .string(event), "kind": .string(kind), "status": .string(tellsEnd ? "over" : "firing"),
+            "source": .string(source), "key": key.map(JSON.string), "title": title.map(JSON.string),
+            "state": state.map(JSON.string),
         ])
     }
 
@@ -99,6 +101,7 @@ extension Event.Summary.Part {
         self.init(
             event: event, kind: json["kind"]?.string ?? "", source: source, key: json["key"]?.string,
             title: json["title"]?.string, state: json["state"]?.string)
+        isOver = json["status"] == .string("over") && !tellsEnd
     }
 }
 

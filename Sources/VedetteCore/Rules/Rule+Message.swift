@@ -14,7 +14,8 @@ extension Rule {
         var target = isEnd ? self.target(target, atEnd: event) : target
         let priority = isEnd ? ending.priority ?? endPriority(target) : priority
         if event.isAboutSeveral { target = target.forSeveral }
-        let context = event.templateContext(rule: name, field: field, suppressed: withheld)
+        let context = event.templateContext(
+            rule: name, field: field, suppressed: withheld, group: groupName(of: event))
         let text =
             target.text?.render(context)
             ?? [MessageText.of(event, field: field, withheld: withheld), stillFailing ?? ""].filter { !$0.isEmpty }
@@ -24,6 +25,13 @@ extension Rule {
             title: target.title?.render(context) ?? title(of: event), text: text, priority: priority)
         (message.tags, message.suppressed, message.field) = (tags, withheld, field)
         return Delivery(message: message, created: now, due: now)
+    }
+
+    /// Returns the value of the field by which the rule groups its messages; nil for none.
+    func groupName(of event: Event) -> String? {
+        if let group = event.summary?.group { return group }
+        guard case .field(let name) = gates.digest?.by ?? gates.limit?.by else { return nil }
+        return event.item?[name]?.description
     }
 
     /// Returns the title of an event that shows the change that this rule is about.
@@ -108,7 +116,7 @@ extension Event {
     /// Whether it tells that matches are over.
     fileprivate var isResolved: Bool {
         let parts = summary?.parts ?? []
-        return kind == .resolved || !parts.isEmpty && parts.allSatisfy { $0.kind == Kind.resolved.word }
+        return kind == .resolved || !parts.isEmpty && parts.allSatisfy(\.tellsEnd)
     }
 }
 

@@ -28,8 +28,10 @@ actor RuleCoordinator {
     private let shares: (any JournalShares)?
     /// Nil when this is the only watcher.
     private let barrier: StepBarrier?
-    /// Steps that are submitted, and neither committed nor undone.
+    /// Steps that are submitted and not committed; those that failed stay while polls are evaluated that may be based on them.
     private var unstored: [UnstoredStep] = []
+    /// Polls whose evaluation began and is not submitted.
+    private var evaluations = 0
     /// Held while a poll is evaluated, and while new rules look for matches among the stored items: a poll in between would
     /// make those items old.
     private let locks = SourceLocks()
@@ -65,14 +67,18 @@ actor RuleCoordinator {
 
     /// Waits until the journal has a record, or undoes its step.
     private func committed(_ submitted: UnstoredStep) async throws(JournalError) -> Committed {
-        defer { unstored.removeAll { $0.ticket === submitted.ticket } }
         do throws(JournalError) {
-            return try await submitted.ticket.committed()
+            let committed = try await submitted.ticket.committed()
+            unstored.removeAll { $0.ticket === submitted.ticket }
+            return committed
         } catch {
             engine.undo(submitted.step)
+            forgetFailed()
             throw error
         }
     }
+
+    private func forgetFailed() { if evaluations == 0 { unstored.removeAll { $0.ticket.failure != nil } } }
 
     /// Evaluates the rules for a transition, and waits until both are committed.
     /// - Returns: nil when the poll was cancelled during the evaluation.
@@ -112,6 +118,11 @@ actor RuleCoordinator {
         observation.reread = transition.reread
         let existing =
             record.isNewBaseline || poll.isFirst ? record.writes : transition.entered + transition.reread
+        evaluations += 1
+        defer {
+            evaluations -= 1
+            forgetFailed()
+        }
         var evaluation =
             record.isNewBaseline || poll.isFirst || !existing.isEmpty
             ? PollEvaluation(

@@ -19,10 +19,12 @@ struct BeliefReport {
                 let least = scenario.shrunk(property)
                 failures[least.shape(of: property), default: []].append((seed, least))
             }
-            // The first of these decides what a rule can have, and needs no run.
             for answer in Answer.today.subtracting(needed) {
                 let strict = Verdict(run, answers: Answer.today.subtracting([answer])).violations
-                if answer == .digestsTakeNoEnd || !violated.isSuperset(of: strict.keys) { needed.insert(answer) }
+                // The first decides what a rule can have, and needs no run.
+                if answer == .olderMissesWhileEndWaits || !violated.isSuperset(of: strict.keys) {
+                    needed.insert(answer)
+                }
             }
             guard scenario.plan.has(.fallback) else { continue }
             let gates = Array(scenario.plan.gates)

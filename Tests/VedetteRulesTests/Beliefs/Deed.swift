@@ -45,12 +45,13 @@ enum Deed: Hashable, CustomStringConvertible {
 
     private static func change(_ dice: inout SplitMix64, of keys: [String], _ plan: Plan) -> Change {
         let key = keys.randomElement(using: &dice) ?? "a"
+        let isAboutNotes = plan.when == .changes || plan.when == .older
         let isTeamFixed = plan.has(.oncePer)
         return switch dice.below(10) {
         case 0: .gone(key)
         case 1 where !isTeamFixed: .team(key)
-        case 2, 3: plan.when == .changes ? .note(key) : .state(key, "limp")
-        case 4, 5, 6: plan.when == .changes ? .note(key) : .state(key, "down")
+        case 2, 3: isAboutNotes ? .note(key) : .state(key, "limp")
+        case 4, 5, 6: isAboutNotes ? .note(key) : .state(key, "down")
         case 7: plan.when == .appears ? .gone(key) : .state(key, "down")
         default: .state(key, "up")
         }

@@ -12,6 +12,7 @@ enum Gate: String, CaseIterable, Comparable {
     case gathering = "quiet: digest"
     case during
     case oncePer = "once_per"
+    case atLeast = "at_least"
     case digest
     case limit
     case reminders = "remind"
@@ -25,14 +26,12 @@ enum Gate: String, CaseIterable, Comparable {
     static let quietActions: [Gate] = [.dropping, .deferring, .gathering]
     /// The gates that join several events in one message.
     static let logs: Set<Gate> = [.digest, .gathering]
-    /// The gates that are about one event.
-    static let single: Set<Gate> = [.end, .escalation]
-
     /// Returns whether one rule can have both.
     func meets(_ other: Gate) -> Bool {
         if Gate.quietActions.contains(self), Gate.quietActions.contains(other) { return false }
-        guard Answer.today.contains(.digestsTakeNoEnd) else { return true }
-        return !(Gate.logs.contains(self) && Gate.single.contains(other))
-            && !(Gate.logs.contains(other) && Gate.single.contains(self))
+        // `for` decides when a match is counted.
+        if Set([self, other]) == [.waiting, .atLeast] { return false }
+        return !(Gate.logs.contains(self) && other == .escalation)
+            && !(Gate.logs.contains(other) && self == .escalation)
     }
 }

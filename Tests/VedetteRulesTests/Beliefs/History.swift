@@ -6,6 +6,8 @@ struct History {
         var state = "up"
         var team: String
         var note = 0
+        /// When the note was written.
+        var seen: Int?
         var isPresent = true
     }
 
@@ -32,6 +34,8 @@ struct History {
     private(set) var things = ["a": Thing(team: "x"), "b": Thing(team: "x"), "c": Thing(team: "y")]
     private(set) var matches: [Match] = []
     private(set) var current: [String: Int] = [:]
+    /// `at_least`: when matches of an item came that began nothing yet.
+    private var tallies: [String: [Int]] = [:]
     private(set) var log: [(tick: Int, time: Int, circumstances: Circumstances)] = [(0, 0, Circumstances())]
     /// The last reload that edited or renamed the rule.
     private(set) var reloaded = (tick: -1, time: 0)
@@ -48,6 +52,7 @@ struct History {
     mutating func noteReload() {
         tick += 1
         reloaded = (tick, time)
+        tallies = [:]
     }
 
     /// Changes an item. Returns nil when nothing changes.
@@ -60,6 +65,7 @@ struct History {
         case .note:
             guard before.isPresent else { return nil }
             after.note += 1
+            after.seen = time
         case .team:
             guard before.isPresent else { return nil }
             after.team = before.team == "x" ? "y" : "x"
@@ -77,7 +83,7 @@ struct History {
     /// Follows what a change of an item means for the rule, once its event has the id under which it is committed.
     mutating func follow(_ key: String, from before: Thing, to after: Thing, id: String, _ plan: Plan) {
         let isIn = plan.holds(after)
-        let begins = isIn && plan.begins(from: before, to: after)
+        let begins = isIn && plan.begins(from: before, to: after) && counts(key, plan)
         let old = current[key]
         if let old, !isIn || begins {
             (matches[old].ended, matches[old].endTime) = (tick, time)
@@ -85,11 +91,25 @@ struct History {
             current[key] = nil
         }
         guard begins else { return }
-        let goesOn = old.map { matches[$0].isReplaced && !plan.when.isNews ? matches[$0].since : time } ?? time
+        var since = old.map { matches[$0].isReplaced && !plan.when.isNews ? matches[$0].since : time } ?? time
+        if plan.when == .older { since = after.seen ?? time }
         current[key] = matches.count
-        let value = plan.when == .changes ? "\(after.note)" : after.state
+        let value =
+            switch plan.when {
+            case .changes: "\(after.note)"
+            case .older: "\(since)"
+            default: after.state
+            }
         matches.append(
-            Match(id: id, key: key, value: value, team: after.team, began: tick, time: time, since: goesOn))
+            Match(id: id, key: key, value: value, team: after.team, began: tick, time: time, since: since))
+    }
+
+    /// `at_least`: counts a match. Returns whether it begins one that goes on.
+    private mutating func counts(_ key: String, _ plan: Plan) -> Bool {
+        guard plan.has(.atLeast) else { return true }
+        let times = (tallies[key] ?? []).filter { $0 + Plan.tallySpan > time } + [time]
+        tallies[key] = times.count < Plan.needed ? times : []
+        return times.count >= Plan.needed
     }
 
     /// Returns whether something was so at some time of a match.
@@ -119,6 +139,7 @@ extension Plan {
         return switch when {
         case .becomes, .stays: thing.state == "down"
         case .within: thing.state != "up"
+        case .older: thing.seen != nil
         case .changes, .appears: true
         }
     }
@@ -128,6 +149,7 @@ extension Plan {
         let isNew = !before.isPresent
         return switch when {
         case .becomes, .within, .stays: isNew || before.state != after.state
+        case .older: isNew || before.seen != after.seen
         case .changes: isNew || before.note != after.note
         case .appears: isNew
         }

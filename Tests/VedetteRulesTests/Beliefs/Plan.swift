@@ -12,6 +12,8 @@ struct Plan: CustomStringConvertible {
         case within
         /// `stays: down`.
         case stays
+        /// `older: {seen: 20s}`.
+        case older
         /// `changes: [note]`.
         case changes
         /// `appears: true`.
@@ -19,17 +21,22 @@ struct Plan: CustomStringConvertible {
 
         /// Whether it is about a moment, and not about a state that lasts.
         var isNews: Bool { self == .changes || self == .appears }
+        /// Whether it goes on while a value is there, and is found among stored items.
+        var isStanding: Bool { self == .stays || self == .older }
     }
 
     static let hold = 20
     static let limitSpan = 90
+    /// `at_least`: the matches of an item that make one, and the time in which they come.
+    static let needed = 2
+    static let tallySpan = 150
     static let reminderInterval = 100
     static let escalationDelay = 60
     static let digestInterval = 50
     /// The quiet time, in seconds after the start.
-    static let pause = 240..<540
+    static let pause = 180..<300
     /// When the window of `during` opens, in seconds after the start.
-    static let opening = 360
+    static let opening = 240
 
     var when = When.becomes
     /// `where: {team: x}`.
@@ -37,6 +44,8 @@ struct Plan: CustomStringConvertible {
     var gates = Set<Gate>()
     var limitCount = 1
     var grouping = Grouping.item
+    /// `unless: {…, drop: true}`.
+    var conditionDrops = false
     var name = "r"
     /// How often the rule was edited.
     var version: UInt64 = 0
@@ -44,7 +53,7 @@ struct Plan: CustomStringConvertible {
     init() {}
 
     init(_ dice: inout SplitMix64) {
-        when = [When.becomes, .becomes, .within, .within, .stays, .stays, .changes, .appears][dice.below(8)]
+        when = [When.becomes, .becomes, .within, .within, .stays, .stays, .older, .changes, .appears][dice.below(9)]
         let odds = dice.below(2) == 0 ? 3 : 7
         let usual: [Gate] = [
             .waiting, .condition, .depends, .oncePer, .digest, .limit, .reminders, .escalation, .end, .during,
@@ -52,22 +61,28 @@ struct Plan: CustomStringConvertible {
         for gate in usual where dice.below(10) < odds { gates.insert(gate) }
         for gate in [Gate.silence, .sinkSilence] where dice.below(10) < 7 { gates.insert(gate) }
         if dice.below(10) < odds + 4 {
-            gates.insert([Gate.dropping, .deferring, .gathering, .gathering][dice.below(4)])
+            gates.insert(
+                [Gate.dropping, .dropping, .deferring, .deferring, .gathering, .gathering, .gathering][dice.below(7)])
         }
         if dice.below(10) < 9 { gates.insert(.fallback) }
-        isNarrowed = when != .stays && !gates.contains(.oncePer) && dice.below(4) == 0
+        isNarrowed = !when.isStanding && !gates.contains(.oncePer) && dice.below(4) == 0
         limitCount = 1 + dice.below(2)
         grouping = [Grouping.item, .rule, .field("team"), .field("state")].randomElement(using: &dice) ?? .item
-        let prefersEnds = dice.below(2) == 0
-        if Answer.today.contains(.digestsTakeNoEnd), !gates.isDisjoint(with: Gate.logs) {
-            gates.subtract(prefersEnds && !when.isNews ? Gate.logs : Gate.single)
+        conditionDrops = dice.below(3) == 0
+        if dice.below(2) == 0 { gates.insert(.atLeast) }
+        if gates.contains(.atLeast) { gates.remove(.waiting) }
+        let prefersEscalation = dice.below(2) == 0
+        if has(.escalation), keepsLogs { gates.subtract(prefersEscalation && !when.isNews ? Gate.logs : [.escalation]) }
+        if when.isStanding {
+            gates.insert(.waiting)
+            gates.remove(.atLeast)
         }
-        if when == .stays { gates.insert(.waiting) }
         gates = allowed
     }
 
     /// News has no state that could last or end.
     private var allowed: Set<Gate> {
+        if when == .older, Answer.today.contains(.olderMissesWhileEndWaits) { return gates.subtracting([.end]) }
         guard when.isNews else { return gates }
         return gates.subtracting(when == .appears ? [.reminders, .escalation] : [.reminders, .escalation, .end])
     }
@@ -78,10 +93,10 @@ struct Plan: CustomStringConvertible {
     var keepsLogs: Bool { !gates.isDisjoint(with: Gate.logs) }
 
     private static let pauseWindow = CivilWindow(
-        name: "pause", start: CivilTimeOfDay(minutes: 12 * 60 + 4), end: CivilTimeOfDay(minutes: 12 * 60 + 9),
+        name: "pause", start: CivilTimeOfDay(minutes: 12 * 60 + 3), end: CivilTimeOfDay(minutes: 12 * 60 + 5),
         zone: "UTC")
     private static let openWindow = CivilWindow(
-        name: "open", start: CivilTimeOfDay(minutes: 12 * 60 + 6), end: CivilTimeOfDay(minutes: 23 * 60), zone: "UTC")
+        name: "open", start: CivilTimeOfDay(minutes: 12 * 60 + 4), end: CivilTimeOfDay(minutes: 23 * 60), zone: "UTC")
 
     /// Returns whether the rule is quiet so many seconds after the start.
     func isQuiet(_ time: Int) -> Bool {
@@ -95,6 +110,7 @@ struct Plan: CustomStringConvertible {
             case .becomes: .field("state", from: nil, to: .oneOf(["down"]))
             case .within: .field("state", from: nil, to: .oneOf(["down", "limp"]))
             case .stays: .stays("state", .oneOf(["down"]))
+            case .older: .older("seen", .seconds(has(.waiting) ? Plan.hold : 0))
             case .changes: .changes(["note"])
             case .appears: .appears
             }
@@ -104,9 +120,12 @@ struct Plan: CustomStringConvertible {
 
     var rule: Rule {
         var made = Gates()
-        if has(.waiting) { made.pendingFor = .seconds(Plan.hold) }
+        if has(.waiting), when != .older { made.pendingFor = .seconds(Plan.hold) }
         if has(.condition) {
-            made.conditions = [SourceCondition(source: "maintenance", matcher: .oneOf(["active"]), isExcluded: true)]
+            made.conditions = [
+                SourceCondition(
+                    source: "maintenance", matcher: .oneOf(["active"]), isExcluded: true, drops: conditionDrops)
+            ]
         }
         if has(.depends) { made.depends = ["gateway"] }
         let action: Quiet.Action = has(.dropping) ? .drop : has(.gathering) ? .digest : .defer
@@ -116,6 +135,7 @@ struct Plan: CustomStringConvertible {
                 windows: isPaused ? [Plan.pauseWindow] : [], outside: has(.during) ? [Plan.openWindow] : [],
                 action: action)
         }
+        if has(.atLeast) { made.atLeast = Limit(count: Plan.needed, per: .seconds(Plan.tallySpan)) }
         if has(.oncePer) { made.oncePer = "team" }
         if has(.digest) { made.digest = DigestPlan(release: .every(.seconds(Plan.digestInterval)), by: grouping) }
         if has(.limit) { made.limit = Limit(count: limitCount, per: .seconds(Plan.limitSpan), by: grouping) }
@@ -126,12 +146,13 @@ struct Plan: CustomStringConvertible {
         made.resolved = has(.end)
         return Rule(
             name: name, when: condition, notify: Receivers.notified.map { .init(sink: $0) }, gates: made,
-            matchesExisting: when == .stays, identity: 0x1000 + version)
+            matchesExisting: when.isStanding, identity: 0x1000 + version)
     }
 
     var description: String {
         let names = gates.sorted().map(\.rawValue)
         let limit = has(.limit) || has(.digest) ? ", count \(limitCount) by \(grouping)" : ""
-        return "\(when)\(isNarrowed ? " where team x" : "") with \(names)\(limit)"
+        let drops = has(.condition) && conditionDrops ? ", drop" : ""
+        return "\(when)\(isNarrowed ? " where team x" : "") with \(names)\(limit)\(drops)"
     }
 }

@@ -12,11 +12,24 @@ struct Run {
     private(set) var made: [Told] = []
     /// What suppressed deliveries name, as the sink and the event.
     private(set) var reasons = Set<Reason>()
+    /// The events that a log listed.
+    private(set) var listed = Set<String>()
+    /// The good polls of each source that found nothing new, after what they led to was told.
+    private(set) var polls: [String: [Poll]] = [:]
     /// When everything is open.
     private(set) var openTime = 0
     private var watcher: TestedWatcher
     private var keys: [String: String] = [:]
     private var isLabFailing = false
+
+    /// How long a poll whose commit failed takes to be repeated, in seconds.
+    private static let retryDelay = 10
+
+    struct Poll {
+        let tick: Int
+        let time: Int
+        let circumstances: Circumstances
+    }
 
     struct Reason: Hashable {
         var sink: String
@@ -93,11 +106,11 @@ struct Run {
 
     private mutating func failCommit(of first: Deed.Change, then second: Deed.Change, _ bothFail: Bool) {
         guard isReadable(first), let one = history.apply(first) else { return commit(second) }
+        let before = history.now
         see("lab")
         // The model knows the event of the second try, which is stored.
         let tried = event(one, "lab")
         let stored = event(one, "lab")
-        history.follow(one.key, from: one.before, to: one.after, id: stored.id.description, plan)
         let earlier = watcher.evaluate("lab", [tried])
         if let two = history.apply(second) {
             see("shop")
@@ -116,25 +129,49 @@ struct Run {
             watcher.fail(earlier)
         }
         collect()
+        if before.uncertain.contains("lab") || !before.missing.isEmpty { waitForRetry(before) }
+        history.follow(one.key, from: one.before, to: one.after, id: stored.id.description, plan)
         watcher.poll("lab", [stored])
+    }
+
+    /// Time passes before a poll whose commit failed is repeated: meanwhile the source is as uncertain as before.
+    private mutating func waitForRetry(_ before: Circumstances) {
+        history.set {
+            $0.missing = before.missing
+            if before.uncertain.contains("lab") { $0.uncertain.insert("lab") }
+        }
+        history.time += Run.retryDelay
+        watcher.pass(to: RuleHarness.noon.advanced(by: .seconds(history.time)))
+        watcher.silence(history.now.silences)
+        collect()
+        see("lab")
     }
 
     private mutating func event(_ changed: (key: String, before: History.Thing, after: History.Thing), _ source: String)
         -> Event
     {
         let (before, after) = (changed.before, changed.after)
-        let item = Item(
+        var item = Item(
             key: changed.key, title: changed.key, state: after.state,
             fields: ["team": .text(after.team), "note": .text("\(after.note)")])
+        if let seen = after.seen { item.fields["seen"] = Run.written(seen) }
         var changes: [FieldChange] = []
         for (field, from, to) in [
             ("state", before.state, after.state), ("team", before.team, after.team),
             ("note", "\(before.note)", "\(after.note)"),
         ] where from != to { changes.append(FieldChange(field: field, from: .text(from), to: .text(to))) }
+        if before.seen != after.seen {
+            changes.append(
+                FieldChange(field: "seen", from: before.seen.map(Run.written), to: after.seen.map(Run.written)))
+        }
         let kind: Event.Kind = !after.isPresent ? .disappeared : before.isPresent ? .changed : .appeared
         let event = watcher.event(kind, source, item, kind == .changed ? changes : [])
         keys[event.id.description] = changed.key
         return event
+    }
+
+    private static func written(_ time: Int) -> Value {
+        .text(RuleHarness.noon.advanced(by: .seconds(time)).rfc3339)
     }
 
     // MARK: What holds back
@@ -188,6 +225,7 @@ struct Run {
         see(source)
         watcher.poll(source)
         collect()
+        polls[source, default: []].append(Poll(tick: history.tick, time: history.time, circumstances: history.now))
     }
 
     /// Ends everything that holds messages back.
@@ -210,6 +248,10 @@ struct Run {
             if delivery.state == .suppressed {
                 let ids = [message.event.id.description] + (message.event.summary?.events ?? [])
                 for id in ids { reasons.insert(Reason(sink: message.sink, event: id)) }
+                if delivery.message.event.kind != .resolved, delivery.reason?.hasPrefix("goes into the digest") == true
+                {
+                    listed.formUnion(ids)
+                }
             } else {
                 let told = Told(message, to: message.sink, tick: history.tick, time: history.time, keys: keys)
                 made.append(told)

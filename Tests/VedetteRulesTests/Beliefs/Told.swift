@@ -11,6 +11,8 @@ struct Told {
         /// The event that began the match; nil where the message does not have it.
         let id: String?
         let isEnd: Bool
+        /// Whether the message says that the match is over by now.
+        var isOver = false
     }
 
     let message: Message
@@ -40,7 +42,9 @@ struct Told {
         let isLog = event.kind == .digest && summary?.title?.hasPrefix(summary?.lines.first ?? "") != true
         var parts = listed.filter { !isLog || known($0.event) != nil }.compactMap { part in
             part.key.map { key in
-                Part(key: key, id: isReminder ? nil : known(part.event), isEnd: part.kind == Event.Kind.resolved.word)
+                Part(
+                    key: key, id: isReminder ? nil : known(part.event), isEnd: part.kind == Event.Kind.resolved.word,
+                    isOver: part.isOver)
             }
         }
         if listed.isEmpty, let item {

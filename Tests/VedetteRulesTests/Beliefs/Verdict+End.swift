@@ -22,7 +22,7 @@ extension Verdict {
         // Today the engine takes it that the sink knows what it refused.
         if plan.has(.end), answers.contains(.refusedIsToldEnd), wasRefused(one.key, sink) { return }
         let goesOn = plan.has(.end) && beliefs[sink]?[one.key].map { history.matches[$0].value } == one.value
-        if one.ended == nil, !goesOn, !mayBeDropped(match, sink) {
+        if one.ended == nil, !goesOn, !isKeptByValue(match), !mayBeDropped(match, sink, until: history.time) {
             record(.missing, "\(sink) does not know \(name(match))")
         }
         if one.isReplaced, answers.contains(.replacementsLeaveNoReason) { return }
@@ -32,18 +32,21 @@ extension Verdict {
     }
 
     /// Whether a gate dropped the match, or may have.
-    func mayBeDropped(_ match: Int, _ sink: String) -> Bool {
+    func mayBeDropped(_ match: Int, _ sink: String, until time: Int) -> Bool {
         let one = history.matches[match]
-        if plan.has(.dropping), wasQuiet(from: one.time, to: history.time) { return true }
-        if plan.has(.condition), plan.when.isNews,
+        if plan.has(.dropping), wasQuiet(from: one.time, to: time) { return true }
+        if plan.has(.condition), plan.when.isNews || plan.conditionDrops,
             history.wasEver({ $0.isMaintenance }, during: one)
         {
             return true
         }
-        if plan.has(.oncePer), history.matches.contains(where: { $0.team == one.team && $0.id != one.id }) {
-            return true
-        }
         return wasDropSilenced(match, sink)
+    }
+
+    /// Whether another match may have used the value of `once_per`.
+    private func isKeptByValue(_ match: Int) -> Bool {
+        let one = history.matches[match]
+        return plan.has(.oncePer) && history.matches.contains { $0.team == one.team && $0.id != one.id }
     }
 
     private func wasDropSilenced(_ match: Int, _ sink: String) -> Bool {

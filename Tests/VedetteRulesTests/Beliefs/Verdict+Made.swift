@@ -32,6 +32,29 @@ extension Verdict {
         }
     }
 
+    /// What a gate drops as it begins is never told.
+    mutating func checkDropped() {
+        guard !plan.has(.waiting) else { return }
+        for match in history.matches.indices {
+            let one = history.matches[match]
+            guard let gate = droppingGate(one, circumstances(at: one.began)) else { continue }
+            for sink in Receivers.notified where firings[Pair(sink: sink, match: match)] != nil {
+                record(.dropped, "\(gate): \(sink) was told \(name(match))")
+            }
+        }
+    }
+
+    private func droppingGate(_ one: History.Match, _ now: Circumstances) -> String? {
+        if plan.has(.condition), now.isMaintenance {
+            return plan.when.isNews || plan.conditionDrops ? "unless" : nil
+        }
+        if plan.has(.depends), now.isGatewayFailing { return nil }
+        // Silences of one sink come last.
+        let silences = now.covering(one.key, "", at: one.time)
+        if !silences.isEmpty { return silences.allSatisfy(\.drops) ? "silence" : nil }
+        return plan.has(.dropping) && Plan.pause.contains(one.time) ? "quiet" : nil
+    }
+
     private func circumstances(at tick: Int) -> Circumstances {
         history.log.last { $0.tick <= tick }?.circumstances ?? Circumstances()
     }
@@ -73,9 +96,7 @@ extension Verdict {
             .silence, .sinkSilence, .depends, .during, .dropping, .deferring, .gathering,
         ]
         if answers.contains(.openingPassesLimit), !plan.gates.isDisjoint(with: opening) { return }
-        // A group by a field that changes has no fixed members.
-        if plan.grouping == .field("team"), !plan.has(.oncePer) { return }
-        if plan.grouping == .field("state"), plan.when != .becomes, plan.when != .stays { return }
+        guard hasFixedGroups else { return }
         var times: [String: [Int]] = [:]
         for told in run.made where told.kind == .firing && told.sink != "boss" && told.tick > history.reloaded.tick {
             for group in Set(told.parts.map { group(of: $0, told.tick) }) {
@@ -87,7 +108,16 @@ extension Verdict {
         }
     }
 
-    private func group(of part: Told.Part, _ tick: Int) -> String {
+    /// Whether no item moves to another group: one by a field that changes has no fixed members.
+    var hasFixedGroups: Bool {
+        switch plan.grouping {
+        case .field("team"): plan.has(.oncePer)
+        case .field("state"): plan.when == .becomes || plan.when == .stays
+        default: true
+        }
+    }
+
+    func group(of part: Told.Part, _ tick: Int) -> String {
         switch plan.grouping {
         case .rule: ""
         case .item: part.key
@@ -102,8 +132,11 @@ extension Verdict {
         for (key, match) in history.current.sorted(by: { $0.key < $1.key }) where !isForgotten(match) {
             let one = history.matches[match]
             for sink in Receivers.notified {
-                guard let first = firings[Pair(sink: sink, match: match)]?.first, first.time <= run.openTime,
-                    beliefs[sink]?[key] == match
+                // A match that began again while its end was withheld is to the sink the one that it knows.
+                guard let believed = beliefs[sink]?[key],
+                    believed == match || plan.has(.end) && history.matches[believed].value == one.value,
+                    let first = firings[Pair(sink: sink, match: believed)]?.first, first.time <= run.openTime,
+                    believed == match || !wasRefused(key, sink)
                 else { continue }
                 let isReminded = run.made.count { told in
                     told.kind == .reminder && told.sink == sink && told.time > run.openTime
@@ -112,12 +145,18 @@ extension Verdict {
                 if plan.has(.reminders), isReminded < 3 {
                     record(.followUp, "\(sink) is not reminded of \(name(match))")
                 }
-                guard plan.has(.escalation) else { continue }
-                let isEscalated = run.made.contains { told in
+                // What `drop: true` dropped is told by no escalation either.
+                guard plan.has(.escalation), !(plan.has(.condition) && plan.conditionDrops) else { continue }
+                let escalated = run.made.first { told in
                     told.sink == "boss" && told.time >= one.since && told.parts.contains { $0.key == key }
                 }
                 // To it, a match that began again while its end was withheld is the one that it knows.
-                if !isEscalated, beliefs["boss"]?[key] == nil { record(.followUp, "boss does not know \(name(match))") }
+                if escalated == nil, beliefs["boss"]?[key] == nil {
+                    record(.followUp, "boss does not know \(name(match))")
+                }
+                if let escalated, escalated.time > run.openTime + Plan.escalationDelay {
+                    record(.followUp, "boss is told \(name(match)) only at \(escalated.time) s")
+                }
             }
         }
     }

@@ -16,6 +16,9 @@ enum Property: String, CaseIterable {
     case followUp = "a reminder or escalation is missing"
     case unknownEnd = "a sink was told the end of what it did not take"
     case early = "a reminder was made while a message was pending"
+    case dropped = "a sink was told what a gate dropped"
+    case late = "a sink was not told while every gate was open"
+    case lost = "a log lost what it listed"
 }
 
 /// Compares what a run told with what was true.
@@ -45,6 +48,9 @@ struct Verdict {
         checkWithheld()
         checkLimit()
         checkFollowUps()
+        checkDropped()
+        checkPromptness()
+        checkLogs()
     }
 
     mutating func record(_ property: Property, _ text: String) {
@@ -82,10 +88,12 @@ struct Verdict {
                 let pair = Pair(sink: told.sink, match: match)
                 if part.isEnd {
                     let isTrue = history.matches.contains { other in
-                        other.key == part.key && other.began <= told.tick
+                        other.key == part.key && other.began <= told.tick && isOld(other, at: told.time)
                             && (other.ended.map { $0 > told.tick } ?? true)
                     }
-                    if isTrue { record(.over, "\(told.sink) was told the end of \(name(match)) at \(told.time) s") }
+                    if isTrue, !isLogged(match, told) {
+                        record(.over, "\(told.sink) was told the end of \(name(match)) at \(told.time) s")
+                    }
                     ended[pair, default: 0] += 1
                     if ended[pair] == 2 { record(.twice, "\(told.sink) was told the end of \(name(match)) twice") }
                 } else {
@@ -93,10 +101,17 @@ struct Verdict {
                     if isOver, told.kind == .reminder || !isLogged(match, told) {
                         record(.over, "\(told.sink) was told \(name(match)) at \(told.time) s")
                     }
-                    if told.kind == .firing { firings[pair, default: []].append(told) }
+                    // Of a match without an event of its own nobody knows whether it is the present one.
+                    let isNamed = part.id != nil || firings[pair] == nil
+                    if told.kind == .firing, isNamed { firings[pair, default: []].append(told) }
                 }
             }
         }
+    }
+
+    /// `older`: whether a time is as old as the rule wants it.
+    private func isOld(_ match: History.Match, at time: Int) -> Bool {
+        plan.when != .older || time - match.since >= Plan.hold
     }
 
     private mutating func readUnknown(_ part: Told.Part, _ told: Told) {
@@ -117,11 +132,15 @@ struct Verdict {
         for told in run.receivers.accepted {
             for part in told.parts {
                 guard let match = match(of: part, at: told.tick) else { continue }
-                guard part.isEnd else {
+                guard part.isEnd || part.isOver else {
                     beliefs[told.sink, default: [:]][part.key] = match
                     continue
                 }
-                if beliefs[told.sink]?[part.key] == nil, told.sink != "spare", !isRefusedEnd(part.key, told.sink) {
+                // A log names no event of a match that was found among stored items.
+                let isHidden = plan.when.isStanding && plan.keepsLogs
+                if part.isEnd, beliefs[told.sink]?[part.key] == nil, told.sink != "spare", !isHidden,
+                    !isRefusedEnd(part.key, told.sink)
+                {
                     record(.unknownEnd, "\(told.sink) took the end of \(name(match)) at \(told.time) s")
                 }
                 beliefs[told.sink]?[part.key] = nil

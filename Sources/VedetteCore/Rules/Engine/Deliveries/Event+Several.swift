@@ -12,7 +12,11 @@ extension Event {
         let count = events.reduce(0) { $0 + ($1.kind == .digest ? $1.summary?.count ?? 1 : 1) }
         message.summary = Summary(events: entries.prefix(MessageLimits.lines).map(\.event), count: count, lines: lines)
         message.summary?.links = entries.prefix(MessageLimits.named).map(\.link)
-        message.summary?.title = MessageTitle.of(events, inPlaceOf: self, lines: lines, count: count)
+        let names = Set(events.map(rule.groupName))
+        let group = names.count == 1 ? names.first ?? nil : nil
+        message.summary?.group = group
+        message.summary?.title =
+            MessageTitle.of(events, inPlaceOf: self, lines: lines, count: count) + (group.map { " in \($0)" } ?? "")
         message.summary?.parts = Array(events.lazy.flatMap(\.parts).prefix(MessageLimits.parts))
         return message
     }
@@ -46,10 +50,15 @@ extension Event {
     /// The part of a message about several that this event is, or the parts of the digest that it is.
     var parts: [Summary.Part] {
         if kind == .digest, let parts = summary?.parts, !parts.isEmpty { return parts }
+        // An end names the event whose match is over.
+        let match = kind == .resolved ? summary?.events.first : nil
         return [
             Summary.Part(
-                event: id.description, kind: kind.word, source: source, key: item?.key, title: item?.title,
-                state: item?.state ?? error?.detail)
+                event: match ?? id.description, kind: kind.word, source: source, key: item?.key, title: item?.title,
+                state: presentState)
         ]
     }
+
+    /// The state that the item has now, or why the source fails; nil for an item that is gone.
+    var presentState: String? { summary?.cause ?? kind == .disappeared ? nil : item?.state ?? error?.detail }
 }

@@ -18,9 +18,11 @@ extension RuleEngine {
         step.deliveries.append(delivery)
     }
 
-    /// Makes a suppressed delivery for each of the rule's sinks.
-    mutating func suppress(_ rule: Rule, _ event: Event, _ reason: String, at moment: StepContext) {
-        for target in rule.notify { suppress(rule, event, reason, for: target.sink, at: moment) }
+    /// Makes a suppressed delivery for each of the sinks, or of all the rule's.
+    mutating func suppress(
+        _ rule: Rule, _ event: Event, _ reason: String, to sinks: [String]? = nil, at moment: StepContext
+    ) {
+        for sink in sinks ?? rule.notify.map(\.sink) { suppress(rule, event, reason, for: sink, at: moment) }
     }
 
     private func delivery(

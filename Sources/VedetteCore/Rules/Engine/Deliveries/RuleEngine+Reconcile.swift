@@ -74,7 +74,13 @@ extension RuleEngine {
             }
             switch verdict {
             case .pass: release.pass(i, wait, isLate: isLate)
-            case .list(let target): release.lists[i] = target
+            case .list(let target):
+                // What has no room could not be told over.
+                if rule.remembersListed(event), !table.hasRoom(for: release.rows[i]) {
+                    drop(wait, &release.rows[i], rule, RuleEngine.noRoom(release.rows[i].noun), at: moment)
+                } else {
+                    release.lists[i] = target
+                }
             case .drop(let reason): drop(wait, &release.rows[i], rule, reason, at: moment)
             case .wait(let waiting):
                 let isKept = table.hasRoom(for: release.rows[i])
@@ -115,14 +121,7 @@ extension RuleEngine {
         suppress(rule, event, reason, for: wait.sink, at: moment)
         row.waits.removeAll { $0.sink == wait.sink }
         if wait.content == .end { row.forgetTold(wait.sink) }
-        if wait.isListed, row.waits.isEmpty { row.group = "" }
-        guard event.kind == .digest, row.waits.isEmpty else { return }
-        // The matches of a digest that is never sent have no reminders.
-        for key in table.keys(in: RowTable.Group(rule: rule.name, name: event.id.description)) {
-            guard var listed = table[key] else { continue }
-            (listed.group, listed.told) = ("", nil)
-            put(listed)
-        }
+        if wait.isListed { takeListed(in: event, rule, for: wait.sink) { _, _ in } }
     }
 
     /// Keeps the count of what is over before its limit allowed it, for the next message of the group.
@@ -265,7 +264,7 @@ extension RuleMemory {
 
     /// Forgets the event when no sink is to be told it.
     mutating func dropEventIfUnused() {
-        let isUsed = isStanding || !group.isEmpty || waits.contains { $0.content != .count }
+        let isUsed = isStanding || !group.isEmpty || !listings.isEmpty || waits.contains { $0.content != .count }
         if key.slot == .match, !isUsed { event = nil }
     }
 }

@@ -96,21 +96,23 @@ extension RuleEngine {
         let isListed = row.waits.contains { $0.sink == sink && $0.isListed }
         row.waits.removeAll { $0.sink == sink }
         guard let event = row.event else { return }
-        guard event.kind != .digest else { return activateListed(event, rule, at: moment) }
-        if rule.isEnd(event) { row.forgetTold(sink) }
-        // A match that was over before its log was sent left the log's group, and has no reminders.
-        let isOver =
-            isListed && rule.gates.remind != nil && row.group.isEmpty && row.told?.due == nil && !row.isStanding
-        if isListed { row.group = "" }
-        if !isOver { note(&row, rule, event, sink, in: group, at: moment) }
+        guard !isListed else {
+            let group = event.kind == .digest ? event.id.description : ""
+            return takeListed(in: event, rule, for: sink) { engine, listed in
+                guard let match = listed.event, !listed.isKnown(to: sink, rule) else { return }
+                engine.note(&listed, rule, match, sink, in: group, at: moment)
+            }
+        }
+        note(&row, rule, event, sink, in: group, at: moment)
     }
 
     private mutating func note(
-        _ row: inout RuleMemory, _ rule: Rule, _ event: Event, _ sink: String?, in group: String, at moment: StepContext
+        _ row: inout RuleMemory, _ rule: Rule, _ event: Event, _ sink: String, in group: String, at moment: StepContext
     ) {
+        if rule.isEnd(event) { row.forgetTold(sink) }
         let now = moment.now.steady
         let hasFollowUps = rule.hasFollowUps && rule.when.matches(referenced(event, rule))
-        let knowsSinks = rule.remembersSinks(event) && !rule.isEnd(event) && sink != nil
+        let knowsSinks = rule.remembersSinks(event) && !rule.isEnd(event)
         guard hasFollowUps || knowsSinks else { return }
         var told = row.told ?? RuleMemory.Told(event: event, since: now)
         if row.told != nil {
@@ -121,24 +123,12 @@ extension RuleEngine {
                 told.reminded = now
             }
         }
-        (told.event, told.latest) = (event, nil)
-        if let sink, knowsSinks { told.sinks = Set(told.sinks).union([sink]).sorted() }
+        (told.event, told.latest, told.value) = (event, nil, rule.announcedValue(event))
+        if knowsSinks { told.sinks = Set(told.sinks).union([sink]).sorted() }
         (told.due, told.isCivil) = (nil, false)
         if hasFollowUps, !rule.endsReminders(event) { told.due = rule.nextFollowUp(told) }
         row.told = rule.needs(told) ? told : nil
         row.group = row.told?.due == nil ? "" : group
-    }
-
-    /// Starts the reminders of the matches that a digest announces and that are still true.
-    private mutating func activateListed(_ digest: Event, _ rule: Rule, at moment: StepContext) {
-        let group = digest.id.description
-        for key in table.keys(in: RowTable.Group(rule: rule.name, name: group)) {
-            guard var row = table[key], let event = row.event ?? row.told?.event else { continue }
-            row.group = ""
-            note(&row, rule, event, nil, in: group, at: moment)
-            row.dropEventIfUnused()
-            put(row)
-        }
     }
 }
 

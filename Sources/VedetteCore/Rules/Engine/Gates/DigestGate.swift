@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `digest`: gathers several events into one message.
+/// `digest`: gathers what happened into one message.
 enum DigestGate: Gate {
     static let name = "digest"
 
     static func concerns(_ candidate: Candidate, _ world: RuleWorld) -> Bool {
-        candidate.rule.gates.digest != nil && candidate.content == .firing && !candidate.isListed && !candidate.isLate
+        candidate.rule.gates.digest != nil && candidate.content != .followUp && !candidate.isListed
     }
 
     static func verdict(_ candidate: Candidate, _ engine: RuleEngine, at now: RuleTime) -> Verdict {
         guard let digest = candidate.rule.gates.digest else { return .pass }
-        let group = digest.by.value(of: candidate.event)
+        let group = digest.by.value(of: engine.grouped(candidate.event, candidate.rule))
         switch digest.release {
         case .every(let interval):
             return .list(Verdict.ListTarget(name: group, due: now.steady.advanced(by: interval), isCivil: false))

@@ -68,14 +68,20 @@ enum LimitGate: Gate {
         }
     }
 
-    /// The row that counts a message. An end is in the group of the match that was told.
+    /// The row that counts a message.
     static func key(_ rule: Rule, _ event: Event, _ engine: RuleEngine) -> RuleMemory.Key {
-        let told = event.kind == .resolved ? engine.table[rule.key(of: Subject(event))]?.told?.event : nil
-        return RuleMemory.Key(rule: rule.name, slot: .limit, name: rule.gates.limit?.by.value(of: told ?? event) ?? "")
+        let name = rule.gates.limit?.by.value(of: engine.grouped(event, rule)) ?? ""
+        return RuleMemory.Key(rule: rule.name, slot: .limit, name: name)
     }
 }
 
 extension RuleEngine {
+    /// Returns the event whose group a message is in: an end is in the group of the match that was told.
+    func grouped(_ event: Event, _ rule: Rule) -> Event {
+        let told = event.kind == .resolved ? table[rule.key(of: Subject(event))]?.told?.event : nil
+        return told ?? event
+    }
+
     /// The oldest message left the window of a limit: tells what was withheld. When all of it is over, the next message has the
     /// count.
     mutating func slideWindow(_ row: RuleMemory, _ rule: Rule, at moment: StepContext) {

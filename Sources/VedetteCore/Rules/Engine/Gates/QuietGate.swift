@@ -13,9 +13,10 @@ enum QuietGate: Gate {
     static func verdict(_ candidate: Candidate, _ engine: RuleEngine, at now: RuleTime) -> Verdict {
         guard let (quiet, name, end) = engine.world.quietTime(of: candidate.rule, at: now) else { return .pass }
         let reason = "quiet \(name) until \(end.rfc3339)"
-        let mayChange = candidate.content != .followUp && !candidate.isListed && !candidate.isLate
+        let mayChange = candidate.content != .followUp && !candidate.isListed
         switch quiet.action {
-        case .drop where candidate.content == .firing && candidate.gate != LimitGate.name: return .drop(reason)
+        case .drop where candidate.content == .firing && mayChange && candidate.gate != LimitGate.name:
+            return .drop(reason)
         case .digest where mayChange: return .list(Verdict.ListTarget(name: "quiet", due: end, isCivil: true))
         case .drop, .digest, .defer: return .wait(Verdict.Waiting(reason: reason, until: end, isCivil: true))
         }

@@ -30,8 +30,10 @@ extension RuleWorld {
     fileprivate func silencing(_ candidate: Candidate, sink: String?, at now: RuleTime) -> Verdict {
         guard let silence = silence(of: candidate.rule, candidate.event, sink: sink, at: now) else { return .pass }
         let reason = "silenced: \(silence.description)"
-        // The end of what was told is never dropped.
-        guard !silence.drops || candidate.content == .end else { return .drop(reason) }
+        // The end of what was told is never dropped, and no digest with one.
+        guard !silence.drops || candidate.event.parts.contains(where: { $0.kind == Event.Kind.resolved.word }) else {
+            return .drop(reason)
+        }
         let end = silenceEnd(of: candidate.rule, candidate.event, sink: candidate.sink, at: now)
         return .wait(Verdict.Waiting(reason: reason, until: end, isCivil: true))
     }

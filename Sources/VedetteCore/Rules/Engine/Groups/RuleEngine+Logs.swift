@@ -1,29 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Logs: `digest`, and `quiet` with a digest, list what happened, and are sent in one message to all sinks of the rule.
+/// Logs: `digest`, and `quiet` with a digest, list what happened, and are sent in one message. What is for some sinks of the
+/// rule only, as an end can be, has a log of its own.
 extension RuleEngine {
-    /// Lists the matches that the gates put into a log.
+    /// Lists the matches and ends that the gates put into a log.
     mutating func list(_ release: inout Release, at moment: StepContext) {
         let rule = release.rule
         var over = release.lists.isEmpty ? 0 : release.counts.values.max() ?? 0
         for (i, target) in release.lists.sorted(by: { $0.key < $1.key }) {
             guard let event = release.rows[i].event else { continue }
             let listed = release.rows[i].waits.filter { $0.isIn(release.group) && $0.content != .count }
+            guard !listed.isEmpty else { continue }
             let replaced = (listed.map(\.count).max() ?? 0) + over
             over = 0
             release.rows[i].waits.removeAll(where: listed.contains)
             for sink in listed.filter({ $0.content == .end }).map(\.sink) { release.rows[i].forgetTold(sink) }
-            list(event, rule, target, replaced: replaced, &release.rows[i], at: moment)
+            list(event, rule, target, for: listed.map(\.sink), replaced: replaced, &release.rows[i], at: moment)
         }
     }
 
     private mutating func list(
-        _ event: Event, _ rule: Rule, _ target: Verdict.ListTarget, replaced: Int, _ row: inout RuleMemory,
-        at moment: StepContext
+        _ event: Event, _ rule: Rule, _ target: Verdict.ListTarget, for sinks: [String], replaced: Int,
+        _ row: inout RuleMemory, at moment: StepContext
     ) {
-        let key = RuleMemory.Key(rule: rule.name, slot: .log, name: target.name)
+        let isForAll = Set(sinks) == Set(rule.notify.map(\.sink))
+        let name = ([target.name] + (isForAll ? [] : sinks.sorted())).joined(separator: "\u{1F}")
+        let key = RuleMemory.Key(rule: rule.name, slot: .log, name: name)
         var log = table[key] ?? RuleMemory(key: key, identity: rule.identity, since: moment.now.steady)
         if log.due == nil { (log.due, log.isCivil) = (target.due, target.isCivil) }
+        if !isForAll { log.waits = sinks.sorted().map { RuleMemory.Wait(.firing, $0) } }
         if log.lines.count < MessageLimits.lines {
             // Links that are all empty are not stored.
             log.links += Array(repeating: "", count: max(0, log.lines.count - log.links.count))
@@ -35,14 +40,45 @@ extension RuleEngine {
         log.count += 1
         log.replaced += replaced
         log.event = event
-        guard put(log) else { return suppress(rule, event, RuleEngine.noRoom(log.noun), at: moment) }
-        // A match that is reminded of already stays as it is.
-        if rule.gates.remind != nil, row.told?.due == nil { row.group = key.listingGroup }
+        guard put(log) else { return suppress(rule, event, RuleEngine.noRoom(log.noun), to: sinks, at: moment) }
+        for sink in sinks where rule.remembersListed(event) {
+            row.listings.removeAll { $0.sink == sink && $0.group == key.name }
+            row.listings.append(RuleMemory.Listing(sink: sink, group: key.name, match: event.id.description))
+        }
         let time = log.isCivil ? log.due?.rfc3339 : nil
-        suppress(rule, event, "goes into the digest of \(time ?? "the rule")", at: moment)
+        suppress(rule, event, "goes into the digest of \(time ?? "the rule")", to: sinks, at: moment)
     }
 
-    /// Sends a log that is due: as its event where it has one, else as an event of its own.
+    /// Marks the match in the logs and messages that list it and are not sent yet: it is over. Their sinks need no other end.
+    mutating func markOver(_ row: inout RuleMemory, _ rule: Rule, by ending: Event?, at moment: StepContext) {
+        let listings = Dictionary(grouping: row.listings) { [$0.group, $0.match] }.values
+        row.listings = []
+        for same in listings.sorted(by: { $0[0].group < $1[0].group }) {
+            guard markOver(same[0], rule, by: ending, at: moment) else { continue }
+            for listing in same { row.forgetTold(listing.sink) }
+        }
+    }
+
+    private mutating func markOver(
+        _ listing: RuleMemory.Listing, _ rule: Rule, by ending: Event?, at moment: StepContext
+    ) -> Bool {
+        if var log = table[RuleMemory.Key(rule: rule.name, slot: .log, name: listing.group)] {
+            if let i = log.events.firstIndex(of: listing.match) { log.lines[i] += Event.Summary.overMark }
+            let isMarked = log.parts.markOver(listing.match, by: ending)
+            put(log)
+            return isMarked
+        }
+        guard var row = table[rule.key(ofMessage: listing.group)], var message = row.event else { return false }
+        if message.kind != .digest {
+            message = message.message(about: [message], of: rule, id: message.id, at: moment.now.wall)
+        }
+        let isMarked = message.summary?.markOver(listing.match, by: ending) ?? false
+        row.event = message
+        put(row)
+        return isMarked
+    }
+
+    /// Sends a log that is due: as its event where it has one that is not over, else as an event of its own.
     mutating func closeLog(_ log: RuleMemory, _ rule: Rule, at moment: StepContext) {
         let now = moment.now
         if let (_, _, end) = world.quietTime(of: rule, at: now) {
@@ -53,44 +89,94 @@ extension RuleEngine {
         }
         forget(log.key)
         guard var event = log.event else { return }
-        var key = rule.key(of: Subject(event))
-        if log.count > 1 {
+        if log.count > 1 || log.parts.first?.isOver == true {
             event = event.digest(of: log, rule, id: moment.identifier(), at: now.wall)
-            key = RuleMemory.Key(rule: rule.name, slot: .match, name: event.id.description)
-            moveListed(of: rule, from: log.key.listingGroup, to: event.id.description)
         }
-        var row = table[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
-        if row.event != nil, let later = row.waits.first(where: { $0.content == .firing && !$0.isListed }) {
-            // The item's message that is withheld already is later than the only one of this log.
-            for i in row.waits.indices { row.waits[i].count += 1 + log.replaced }
-            suppress(rule, event, later.reason, at: moment)
-            put(row)
-            return
-        }
-        row.event = event
-        for target in rule.notify {
-            var wait = RuleMemory.Wait(.firing, target.sink)
-            wait.count = log.replaced + (row.waits.first { $0.sink == target.sink }?.count ?? 0)
-            wait.isListed = true
-            row.waits.removeAll { $0.sink == target.sink }
+        let key = rule.key(ofMessage: event.id.description)
+        moveListed(from: RowTable.Group(listing: log.key), to: key.name)
+        var row = RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady)
+        for sink in log.waits.isEmpty ? rule.notify.map(\.sink) : log.waits.map(\.sink) {
+            var wait = RuleMemory.Wait(.firing, sink)
+            (wait.count, wait.isListed) = (log.replaced, true)
             row.waits.append(wait)
         }
         reconcile(rule, row, at: moment)
     }
 
     /// Moves the matches of a log to the message that announces them.
-    private mutating func moveListed(of rule: Rule, from group: String, to message: String) {
-        for key in table.keys(in: RowTable.Group(rule: rule.name, name: group)) {
+    private mutating func moveListed(from group: RowTable.Group, to message: String) {
+        for key in table.keys(in: group) {
             guard var row = table[key] else { continue }
-            row.group = message
+            for i in row.listings.indices where row.listings[i].group == group.name { row.listings[i].group = message }
+            put(row)
+        }
+    }
+
+    /// Ends the listing of matches in a message that a sink was told, or is never told.
+    /// - Parameter note: what is remembered of each instead.
+    mutating func takeListed(
+        in message: Event, _ rule: Rule, for sink: String, note: (inout RuleEngine, inout RuleMemory) -> Void
+    ) {
+        for key in table.keys(in: RowTable.Group(listing: rule.key(ofMessage: message.id.description))) {
+            guard var row = table[key],
+                let i = row.listings.firstIndex(where: { $0.sink == sink && $0.group == message.id.description })
+            else { continue }
+            row.listings.remove(at: i)
+            note(&self, &row)
+            row.dropEventIfUnused()
             put(row)
         }
     }
 }
 
-extension RuleMemory.Key {
-    /// The group of the matches that a log lists and that are still true.
-    fileprivate var listingGroup: String { "digest " + name }
+extension RuleMemory {
+    /// A log, or the message that it became, which is to tell a sink a match.
+    struct Listing: Sendable, Hashable {
+        var sink: String
+        /// The name of the log's row or of the message's row.
+        var group: String
+        /// The id of the event.
+        var match: String
+    }
+
+    /// Whether the sink was told the match, or an earlier one in whose place it is.
+    func isKnown(to sink: String, _ rule: Rule) -> Bool {
+        guard let told, told.ended == nil else { return false }
+        return rule.gates.resolved ? told.sinks.contains(sink) : told.due != nil
+    }
+}
+
+extension RowTable.Group {
+    /// The matches that a log lists, or the message that it became.
+    init(listing key: RuleMemory.Key) { self.init(rule: key.rule, gate: "listed", name: key.name) }
+}
+
+extension Rule {
+    /// Whether something is remembered of a match that a log lists.
+    func remembersListed(_ event: Event) -> Bool { event.kind != .resolved && (hasFollowUps || remembersSinks(event)) }
+
+    /// The row of the message that a log became.
+    fileprivate func key(ofMessage id: String) -> RuleMemory.Key { RuleMemory.Key(rule: name, slot: .match, name: id) }
+}
+
+extension Event.Summary {
+    /// The end of a line about a match that was over before it was told.
+    fileprivate static let overMark = " (over)"
+
+    fileprivate mutating func markOver(_ event: String, by ending: Event?) -> Bool {
+        if let i = events.firstIndex(of: event), lines.indices.contains(i) { lines[i] += Event.Summary.overMark }
+        return parts.markOver(event, by: ending)
+    }
+}
+
+extension [Event.Summary.Part] {
+    /// Returns whether the match is among them.
+    fileprivate mutating func markOver(_ event: String, by ending: Event?) -> Bool {
+        guard let i = lastIndex(where: { $0.event == event }) else { return false }
+        self[i].isOver = true
+        self[i].state = ending?.presentState
+        return true
+    }
 }
 
 extension Event {
@@ -101,6 +187,7 @@ extension Event {
         digest.summary = Summary(events: log.events, count: log.count, lines: log.lines)
         digest.summary?.links = log.links
         digest.summary?.parts = log.parts
+        digest.summary?.group = MessageTitle.group(of: log, rule)
         digest.summary?.title = MessageTitle.ofDigest(log, of: rule)
         return digest
     }

@@ -113,6 +113,7 @@ extension RuleEngine {
                     suppress(rule, event, reason, for: row.waits[i].sink, at: moment)
                 }
             }
+            markOver(&row, rule, by: ending, at: moment)
             (row.isStanding, row.group) = (false, "")
         }
         if row.held == nil { row.leaveFor() }
@@ -184,7 +185,8 @@ extension Event {
         (copy.id, copy.seq, copy.kind, copy.time) = (id, 0, .resolved, now)
         if ending == nil { copy.changes = [] }
         copy.error = copy.error ?? error
-        copy.summary = Summary(events: [self.id.description], stood: seconds)
+        copy.summary = Summary(
+            events: [self.id.description], stood: seconds, cause: ending?.kind == .disappeared ? .disappeared : nil)
         copy.summary?.title = MessageTitle.ofEnd(self, by: ending)
         return copy
     }

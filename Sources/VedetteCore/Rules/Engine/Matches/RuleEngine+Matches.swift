@@ -115,7 +115,7 @@ extension RuleEngine {
     ) {
         var waits: [RuleMemory.Wait] = []
         let goesOn =
-            row.told.map { $0.ended != nil && rule.gates.resolved && rule.announcesSame($0.event, event) } ?? false
+            row.told.map { $0.ended != nil && rule.gates.resolved && $0.value == rule.announcedValue(event) } ?? false
         for target in rule.notify {
             if goesOn, var end = row.waits.first(where: { $0.sink == target.sink && $0.content == .end }) {
                 suppress(rule, event, "told before, and its end was withheld", for: target.sink, at: moment)
@@ -139,14 +139,20 @@ extension RuleEngine {
             }
             waits.append(wait)
         }
-        // The sinks of an escalation get the end of this match.
+        // The sinks of an escalation get the end of this match. One that was withheld when the match ended goes on with it.
         let sinks = Set(rule.notify.map(\.sink))
-        row.waits = waits + row.waits.filter { !sinks.contains($0.sink) && $0.content != .end }
+        for var wait in row.waits where !sinks.contains(wait.sink) && wait.content != .end {
+            if goesOn, wait.content == .count, row.told?.sinks.contains(wait.sink) == false {
+                (wait.content, wait.count) = (.firing, max(0, wait.count - 1))
+            }
+            waits.append(wait)
+        }
+        row.waits = waits
         row.leaveFor()
         guard goesOn, var told = row.told else { return }
         (told.ended, told.isEndReleased) = (nil, false)
         // A sink that is told it anew needs its reminders and escalations anew.
-        if waits.contains(where: { $0.content == .firing }) {
+        if waits.contains(where: { $0.content == .firing && sinks.contains($0.sink) }) {
             (told.since, told.reminded, told.step) = (moment.now.steady, nil, 0)
         }
         told.due = rule.hasFollowUps ? rule.nextFollowUp(told) : nil
@@ -155,10 +161,10 @@ extension RuleEngine {
 }
 
 extension Rule {
-    /// Whether two matches of a subject announce the same value, or the same health.
-    fileprivate func announcesSame(_ one: Event, _ other: Event) -> Bool {
-        guard let item = one.item else { return HealthChange(one) == HealthChange(other) }
-        return item[field ?? "state"] == other.item?[field ?? "state"]
+    /// The value that a match announces, or the health of a source.
+    func announcedValue(_ event: Event) -> String? {
+        guard let item = event.item else { return HealthChange(event)?.rawValue }
+        return item[field ?? "state"]?.description
     }
 
     /// `older`: returns when the time in the item's field is as long ago as the rule says, on the steady clock; nil when the

@@ -6,7 +6,7 @@ struct RowTable: Sendable {
     /// Rows of one rule that wait at one gate, or that one message told.
     struct Group: Hashable, Sendable {
         var rule: String
-        /// The gate; nil for the matches that a log or message has.
+        /// The gate; nil for the matches that a message told.
         var gate: String?
         /// The name of the group at the gate, or of the log or message.
         var name = ""
@@ -171,8 +171,11 @@ struct RowTable: Sendable {
     }
 
     private static func groups(_ row: RuleMemory) -> Set<Group> {
-        guard row.key.slot == .match, !row.waits.isEmpty || !row.group.isEmpty else { return [] }
+        guard row.key.slot == .match, !row.waits.isEmpty || !row.group.isEmpty || !row.listings.isEmpty else {
+            return []
+        }
         var groups = Set(row.waits.map { Group(rule: row.key.rule, gate: $0.gate, name: $0.group) })
+        for listing in row.listings { groups.insert(Group(rule: row.key.rule, gate: "listed", name: listing.group)) }
         if !row.group.isEmpty { groups.insert(Group(rule: row.key.rule, name: row.group)) }
         return groups
     }

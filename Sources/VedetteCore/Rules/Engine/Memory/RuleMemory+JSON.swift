@@ -21,6 +21,7 @@ extension RuleMemory {
             "standing": JSON.flag(isStanding),
             "held": held?.json,
             "waits": waits.isEmpty ? nil : .array(waits.map(\.json)),
+            "listings": listings.isEmpty ? nil : .array(listings.map(\.json)),
             "told": told?.json,
         ])
     }
@@ -45,6 +46,7 @@ extension RuleMemory {
         isStanding = json["standing"] == .bool(true)
         held = json["held"].flatMap(Held.init(json:))
         waits = json["waits"]?.array?.compactMap(Wait.init(json:)) ?? []
+        listings = json["listings"]?.array?.compactMap(Listing.init(json:)) ?? []
         told = json["told"].flatMap(Told.init(json:))
     }
 }
@@ -107,11 +109,21 @@ extension RuleMemory.Wait {
     }
 }
 
+extension RuleMemory.Listing {
+    fileprivate var json: JSON { JSON.array([sink, group, match].map(JSON.string)) }
+
+    fileprivate init?(json: JSON) {
+        guard let texts = json.texts, texts.count == 3 else { return nil }
+        self.init(sink: texts[0], group: texts[1], match: texts[2])
+    }
+}
+
 extension RuleMemory.Told {
     fileprivate var json: JSON {
         .members([
             "event": event.json,
             "latest": latest?.json,
+            "value": value.map(JSON.string),
             "since": .time(since),
             "sinks": JSON.texts(sinks),
             "recipients": recipients == 0 ? nil : .number(recipients),
@@ -128,6 +140,7 @@ extension RuleMemory.Told {
         guard let event = json["event"].flatMap(Event.init(json:)), let since = json["since"]?.time else { return nil }
         self.init(event: event, since: since)
         latest = json["latest"].flatMap(Event.init(json:))
+        value = json["value"]?.string
         sinks = json["sinks"]?.texts ?? []
         recipients = json["recipients"]?.int64.map(Int.init) ?? 0
         ended = json["ended"]?.time

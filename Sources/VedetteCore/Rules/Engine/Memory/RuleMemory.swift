@@ -84,14 +84,16 @@ public struct RuleMemory: Sendable, Hashable {
     public var events: [String] = []
     /// `log`: the first events, for the data of its message.
     public var parts: [Event.Summary.Part] = []
-    /// `match`: the log or message that has the match beside others; empty for none.
+    /// `match`: the message that told the match beside others; empty for none.
     public var group = ""
     /// `match`: whether a condition with a value of its own is true, told or not: `stays`, `older`, `how_many`.
     var isStanding = false
     /// `match`: a match that `for` holds.
     @Indirect var held: Held?
-    /// `match`: the sinks that are to be told `event`, and what each waits for.
+    /// `match`: the sinks that are to be told `event`, and what each waits for; `log`: its sinks, empty for all of the rule.
     var waits: [Wait] = []
+    /// `match`: the sinks that a log or digest is to tell it.
+    var listings: [Listing] = []
     /// `match`: what sinks were told.
     @Indirect var told: Told?
 
@@ -152,6 +154,8 @@ extension RuleMemory {
     struct Told: Sendable, Hashable {
         /// The last event that they were told.
         var event: Event
+        /// The value that they were told, or the health: the item of `event` has the latest values.
+        var value: String?
         /// A later match that was dropped, for reminders and escalations; nil for none.
         var latest: Event?
         /// When the first message was made.
@@ -173,6 +177,8 @@ extension RuleMemory {
         /// Escalation steps done.
         var step = 0
 
+        init(event: Event, since: Timestamp) { (self.event, self.since) = (event, since) }
+
         func isDue(at now: RuleTime) -> Bool { due.map { $0 <= (isCivil ? now.wall : now.steady) } ?? false }
     }
 
@@ -191,7 +197,8 @@ extension RuleMemory {
 
     /// Whether the row of a match says nothing any more.
     var isSettled: Bool {
-        key.slot == .match && !isStanding && held == nil && waits.isEmpty && told == nil && group.isEmpty
+        key.slot == .match && !isStanding && held == nil && waits.isEmpty && listings.isEmpty && told == nil
+            && group.isEmpty
     }
 
     /// Whether a match was told or stands: those have room of their own beside the ones that wait.
