@@ -144,21 +144,6 @@ struct RestoreTests {
         #expect(harness.engine.remembered.isEmpty)
     }
 
-    @Test("a restart with a changed rule discards what the old one held")
-    func otherRule() {
-        let rule = Rule.when(.becomes("down")) { $0.pendingFor = .seconds(60) }
-        var harness = RuleHarness(rule)
-        harness.item("a", "down", was: "up")
-        var other = rule
-        other.identity = 2
-        harness.restart(with: RuleSet([other]))
-        #expect(harness.rows.isEmpty)
-        harness.pass(.seconds(60))
-        harness.poll()
-        #expect(harness.sent.isEmpty)
-        #expect(harness.suppressed == ["a: up → down: its rule was changed or removed while it was held back"])
-    }
-
     @Test("undo keeps what a later step changed")
     func takenBack() {
         var harness = RuleHarness(

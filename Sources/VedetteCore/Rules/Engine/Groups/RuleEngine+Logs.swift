@@ -22,7 +22,8 @@ extension RuleEngine {
         at moment: StepContext
     ) {
         let key = RuleMemory.Key(rule: rule.name, slot: .log, name: target.name)
-        var log = table[key] ?? RuleMemory(key: key, identity: rule.identity, since: moment.now.steady)
+        var log = table[key] ?? RuleMemory(key: key, identity: rule.logIdentity, since: moment.now.steady)
+        log.sinks = rule.notify.map(\.sink)
         if log.due == nil { (log.due, log.isCivil) = (target.due, target.isCivil) }
         if log.lines.count < MessageLimits.lines {
             // Links that are all empty are not stored.
@@ -67,7 +68,7 @@ extension RuleEngine {
             put(row)
             return
         }
-        row.event = event
+        (row.event, row.audience) = (event, rule.notify.count)
         for target in rule.notify {
             var wait = RuleMemory.Wait(.firing, target.sink)
             wait.count = log.replaced + (row.waits.first { $0.sink == target.sink }?.count ?? 0)

@@ -17,6 +17,8 @@ extension RuleMemory {
             "links": links.allSatisfy(\.isEmpty) ? nil : JSON.texts(links),
             "events": JSON.texts(events),
             "parts": parts.isEmpty ? nil : .array(parts.map(\.json)),
+            "sinks": JSON.texts(sinks),
+            "audience": audience == 0 ? nil : .number(audience),
             "group": group.isEmpty ? nil : .string(group),
             "standing": JSON.flag(isStanding),
             "held": held?.json,
@@ -41,6 +43,8 @@ extension RuleMemory {
         (lines, links) = (json["lines"]?.texts ?? [], json["links"]?.texts ?? [])
         events = json["events"]?.texts ?? []
         parts = json["parts"]?.array?.compactMap(Event.Summary.Part.init(json:)) ?? []
+        sinks = json["sinks"]?.texts ?? []
+        audience = json["audience"]?.int64.map(Int.init) ?? 0
         group = json["group"]?.string ?? ""
         isStanding = json["standing"] == .bool(true)
         held = json["held"].flatMap(Held.init(json:))
@@ -113,6 +117,7 @@ extension RuleMemory.Told {
             "event": event.json,
             "since": .time(since),
             "sinks": JSON.texts(sinks),
+            "end": JSON.flag(tellsEnd),
             "recipients": recipients == 0 ? nil : .number(recipients),
             "ended": ended.map(JSON.time),
             "over": JSON.flag(isEndReleased),
@@ -127,6 +132,7 @@ extension RuleMemory.Told {
         guard let event = json["event"].flatMap(Event.init(json:)), let since = json["since"]?.time else { return nil }
         self.init(event: event, since: since)
         sinks = json["sinks"]?.texts ?? []
+        tellsEnd = json["end"] == .bool(true)
         recipients = json["recipients"]?.int64.map(Int.init) ?? 0
         ended = json["ended"]?.time
         isEndReleased = json["over"] == .bool(true)

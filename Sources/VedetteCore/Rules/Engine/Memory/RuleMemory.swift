@@ -58,7 +58,8 @@ public struct RuleMemory: Sendable, Hashable {
 
     /// Identifies the row.
     public var key: Key
-    /// The `identity` of the rule. The row is discarded when the rule has another one.
+    /// The `identity` of the rule when it last looked at the row; of a log the `logIdentity`. Another one means that the
+    /// rule was edited.
     public var identity: UInt64
     /// `match`: what the sinks in `waits` are to be told; `log`: the latest event; `absence`: the event of the message.
     public var event: Event?
@@ -84,6 +85,10 @@ public struct RuleMemory: Sendable, Hashable {
     public var events: [String] = []
     /// `log`: the first events, for the data of its message.
     public var parts: [Event.Summary.Part] = []
+    /// `log`: the sinks of its message, should its rule be gone by then.
+    public var sinks: [String] = []
+    /// `match`: how many of the rule's sinks were to be told `event` when it began.
+    var audience = 0
     /// `match`: the log or message that has the match beside others; empty for none.
     public var group = ""
     /// `match`: whether a condition with a value of its own is true, told or not: `stays`, `older`, `how_many`.
@@ -156,6 +161,8 @@ extension RuleMemory {
         var since: Timestamp
         /// The sinks that were told the match and not its end.
         var sinks: [String] = []
+        /// Whether the rule tells the sinks the end, should it be gone by then.
+        var tellsEnd = false
         /// How many sinks were told the match, also those that were told its end by now.
         var recipients = 0
         /// When the match ended first after it was told; nil while it is true.
