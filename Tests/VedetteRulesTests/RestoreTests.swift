@@ -40,6 +40,18 @@ struct RestoreTests {
         #expect(harness.sent.suffix(2) == ["boss: a: up → down", "out: a: still down"])
     }
 
+    @Test("a reminder that waits for a good poll is sent after one that changes the item, too")
+    func changedMeanwhile() {
+        var harness = RuleHarness(Rule.when(.becomes("down")) { $0.remind = Reminder(every: .seconds(600)) })
+        harness.item("a", "down", was: "up")
+        harness.poll(isGood: false)
+        harness.pass(.seconds(600))
+        #expect(harness.sent.count == 1)
+        harness.field("a", "note", "new", was: "old", state: "down")
+        harness.poll()
+        #expect(harness.sent.suffix(1) == ["out: a: still down"])
+    }
+
     @Test("a wall clock that was set back makes no wait longer than the rule says")
     func setBack() {
         var harness = RuleHarness(

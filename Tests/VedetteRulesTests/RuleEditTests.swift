@@ -171,6 +171,21 @@ struct RuleEditTests {
         #expect(harness.sent.last == "out: b: down → up")
     }
 
+    @Test("a renamed or edited rule still waits for the good poll that its reminders need", arguments: [false, true])
+    func unconfirmed(isRenamed: Bool) {
+        var harness = RuleHarness(Self.rule("down") { $0.remind = Reminder(every: .seconds(600)) })
+        harness.item("a", "down", was: "up")
+        harness.poll(isGood: false)
+        harness.pass(.seconds(600))
+        var other = Self.rule("down", version: 2) { $0.remind = Reminder(every: .seconds(600)) }
+        if isRenamed { (other.name, other.formerName) = ("new", "r") }
+        harness.reload(other)
+        harness.pass(.seconds(60))
+        #expect(harness.sent.count == 1)
+        harness.poll()
+        #expect(harness.sent.suffix(1) == ["out: a: still down"])
+    }
+
     @Test("a rule that is gone tells the ends of what it told, and no others", arguments: [false, true])
     func gone(byRestart: Bool) {
         var silent = Self.rule("down") { $0.resolved = false }

@@ -135,9 +135,9 @@ extension RuleEngine {
             guard let row = table[key], let rule = rules.heir(of: key.rule) else { continue }
             var new = row.clamped(by: rule, at: moment.now)
             new.key.rule = rule.name
-            if new.key != key {
+            guard new.key == key || table[new.key] == nil else {
                 forget(key)
-                guard table[new.key] == nil else { continue }
+                continue
             }
             let identity = key.slot == .log ? rule.logIdentity : rule.identity
             if new.identity != identity { edited.append(new.key) }
@@ -146,6 +146,8 @@ extension RuleEngine {
                 suppress(rule, $1, "the rule no longer names this sink", for: $0, at: moment)
             }
             if new != row { put(new) }
+            // Afterwards only: a source without rows counts as confirmed.
+            if new.key != key { forget(key) }
         }
         var groups = Set<RowTable.Group>()
         for key in edited {
