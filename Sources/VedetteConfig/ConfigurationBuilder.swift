@@ -77,6 +77,7 @@ struct ConfigurationBuilder {
             if let source { validator.validate(source, entry.value) }
         }
         for rule in rules { validator.validate(rule) }
+        checkFormerNames(rules)
         Shadowing.validate(rules, findings)
     }
 
@@ -125,6 +126,20 @@ struct ConfigurationBuilder {
             }
             places[name] = places[name] ?? read.place
             return read
+        }
+    }
+
+    /// Refuses a former name by which more than one rule would have the rows.
+    private func checkFormerNames(_ rules: [ReadRule]) {
+        var heirs = Dictionary(rules.map { ($0.rule.name, $0.rule.name) }) { first, _ in first }
+        for read in rules {
+            guard let was = read.rule.formerName, let place = read.node.child("was")?.place else { continue }
+            if let heir = heirs[was] {
+                findings.error(
+                    place,
+                    "what the rule '\(was)' remembers belongs to the rule '\(heir)'; name another one, or remove 'was'")
+            }
+            heirs[was] = read.rule.name
         }
     }
 }

@@ -175,6 +175,7 @@ public enum ConfigurationKeys {
     /// The keys of a rule.
     public static let rule = [
         KeySpec("name", "text", "Unique over all files.", required: true),
+        KeySpec("was", "text", "The name that the rule had before, so that it knows what it told under that name."),
         KeySpec("when", "map", "Which events match.", required: true),
         KeySpec("stop", "true | false", "A match ends the evaluation of further rules.", default: "false"),
         KeySpec("priority", "low | normal | high", "How urgent the message is.", default: "normal"),

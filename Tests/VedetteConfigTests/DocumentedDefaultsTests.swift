@@ -75,7 +75,7 @@ struct DocumentedDefaultsTests {
             \(configuration.servers) \(configuration.sources) \(configuration.sinks) \(configuration.rules)
             \(configuration.settings) \(String(describing: configuration.heartbeat))
             """
-        return values.replacing(/(identity|fingerprint): [0-9]+/, with: "")
+        return values.replacing(/(identity|logIdentity|fingerprint): [0-9]+/, with: "")
     }
 
     @Test("a key that is missing means what its documented default means", arguments: DocumentedTable.all)

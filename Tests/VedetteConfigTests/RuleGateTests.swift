@@ -29,6 +29,33 @@ struct RuleGateTests {
         load(Self.head + text).problems.map { $0.description.replacing("a.yaml:", with: "", maxReplacements: 1) }
     }
 
+    @Test("'was' is the former name of one rule, and no rule has it now")
+    func formerName() throws {
+        func rule(_ name: String, _ was: String) -> String {
+            "- {name: \(name), was: \(was), when: {source: web, appears: true}, notify: desk}\n"
+        }
+        #expect(try self.rule(rule("new", "old")).formerName == "old")
+        #expect(
+            problems(rule("a", "old") + rule("b", "old") + rule("c", "a") + rule("d", "d")) == [
+                "10:18: what the rule 'old' remembers belongs to the rule 'a'; name another one, or remove 'was'",
+                "11:18: what the rule 'a' remembers belongs to the rule 'a'; name another one, or remove 'was'",
+                "12:18: what the rule 'd' remembers belongs to the rule 'd'; name another one, or remove 'was'",
+            ])
+    }
+
+    @Test("an edit of what its rows depend on makes a rule another one, and no other edit")
+    func identity() throws {
+        let plain = try rule("- {name: r, when: {source: web, appears: true}, notify: desk}")
+        let named = try rule("- {name: s, was: r, when: {source: web, appears: true}, notify: team, priority: high}")
+        #expect(plain.identity == named.identity && plain.logIdentity == named.logIdentity)
+        for edit in ["for: 30s", "resolved: true", "if: {source: gate, field: state, is: up}", "remind: {every: 1h}"] {
+            let edited = try rule("- {name: r, when: {source: web, appears: true}, notify: desk, \(edit)}")
+            #expect(edited.identity != plain.identity && edited.logIdentity == plain.logIdentity, "\(edit)")
+        }
+        let gathered = try rule("- {name: r, when: {source: web, appears: true}, notify: desk, digest: {every: 1h}}")
+        #expect(gathered.logIdentity != plain.logIdentity)
+    }
+
     @Test("every gate is read with all its keys")
     func all() throws {
         let rule = try rule(
@@ -365,16 +392,6 @@ struct RuleGateTests {
             problems(
                 "- {name: r, when: {appears: true}, notify: [desk, team], tests: [{appears: {state: a}, expect: [team, desk]}]}"
             ) == [])
-    }
-
-    @Test("a rule is the same rule while name, when, for and limit are the same")
-    func identity() throws {
-        let base = try rule("- {name: r, when: {appears: true}, for: 1m, notify: desk}").identity
-        let loud = try rule("- {name: r, when: {appears: true}, for: 1m, priority: high, notify: [desk, team]}")
-            .identity
-        let longer = try rule("- {name: r, when: {appears: true}, for: 2m, notify: desk}").identity
-        let other = try rule("- {name: r, when: {appears: true, source: web}, for: 1m, notify: desk}").identity
-        #expect(base == loud && base != longer && base != other)
     }
 
     @Test("a window may have dates, and days by a rule of RFC 5545")

@@ -408,22 +408,6 @@ struct GateTests {
         #expect(silence.description.hasPrefix("where 'key=a*', where 'state=down', from 2026-"))
     }
 
-    @Test("a reload discards the memory of a changed rule and keeps that of an unchanged one")
-    func reload() {
-        let rule = Rule.when(.becomes("down")) { $0.pendingFor = .seconds(60) }
-        var harness = RuleHarness(rule)
-        harness.item("a", "down", was: "up")
-        harness.reload(rule)
-        #expect(harness.rows.count == 1)
-        var other = rule
-        other.identity = 2
-        harness.reload(other)
-        #expect(harness.rows.isEmpty)
-        harness.pass(.seconds(60))
-        harness.poll()
-        #expect(harness.sent.isEmpty)
-    }
-
     @Test("a value of once_per that a match used before it was told is used by the one that takes its place")
     func replacedBeforeTold() {
         var harness = RuleHarness(

@@ -169,8 +169,8 @@ struct RuleHarness {
     }
 
     /// Discards what is remembered of other sources.
-    mutating func forgetSources(except known: Set<String>) {
-        take(engine.forgetSources(except: known, at: now, identifier: numbers.next))
+    mutating func forgetSources(except known: Set<String>, watched: Set<String>? = nil) {
+        take(engine.forgetSources(except: known, watched: watched, at: now, identifier: numbers.next))
     }
 
     /// Moves both clocks, and fires each timer on the way at its own time.
@@ -210,7 +210,18 @@ struct RuleHarness {
                 kept, silences: silences, health: health, unconfirmed: unconfirmed, at: now, identifier: numbers.next))
     }
 
-    mutating func reload(_ rules: Rule...) { take(engine.reload(RuleSet(rules), at: now, identifier: numbers.next)) }
+    mutating func reload(_ rules: Rule..., stored: RuleEngine.StoredItems = [:], failures: [Event] = []) {
+        take(
+            engine.reload(RuleSet(rules), stored: stored, failures: failures, at: now, identifier: numbers.next))
+    }
+
+    /// Takes other rules, at once or by a restart.
+    mutating func edit(_ rules: Rule..., byRestart: Bool) {
+        guard byRestart else {
+            return take(engine.reload(RuleSet(rules), at: now, identifier: numbers.next))
+        }
+        restart(with: RuleSet(rules))
+    }
 
     mutating func take(_ step: RuleEngine.Step) {
         written = Array(step.changes.keys)

@@ -4,12 +4,18 @@ import VedetteCore
 
 /// What makes a rule the same one after a reload.
 enum RuleIdentity {
-    /// Returns a digest of name, `when`, `for`, `limit`, `nothing` and `at_least`. A rule keeps its memory over a reload while
-    /// it is the same.
-    static func of(_ map: MapReader, _ name: String) -> UInt64 {
+    /// The keys that decide what its rows are about, and what they wait for.
+    static let ofRows = [
+        "when", "for", "at_least", "nothing", "if", "unless", "depends", "quiet", "during", "once_per", "digest",
+        "limit", "resolved", "remind", "escalate",
+    ]
+    /// The keys that decide what its logs list, and when they are sent.
+    static let ofLogs = ["digest", "quiet", "during"]
+
+    /// Returns a digest of the values of these keys.
+    static func of(_ map: MapReader, _ keys: [String]) -> UInt64 {
         var digest = StableHash()
-        digest.add(name)
-        for key in ["when", "for", "limit", "nothing", "at_least"] {
+        for key in keys {
             digest.add(key)
             map.value(key)?.add(to: &digest)
         }

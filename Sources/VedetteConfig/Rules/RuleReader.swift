@@ -36,7 +36,10 @@ struct RuleReader {
         checkEffect(map, of: when.condition)
         var rule = Rule(
             name: name, when: when.condition, stop: stop, priority: priority ?? .normal, tags: tags, notify: notices,
-            gates: gates, matchesExisting: when.matchesExisting, identity: RuleIdentity.of(map, name))
+            gates: gates, matchesExisting: when.matchesExisting,
+            identity: RuleIdentity.of(map, RuleIdentity.ofRows))
+        rule.logIdentity = RuleIdentity.of(map, RuleIdentity.ofLogs)
+        rule.formerName = map["was"].flatMap { scalars.text($0, "'was'") }
         if let node = map["resolved"], node.isMap { rule.ending = ending(node, of: rule, inner) }
         rule.tests = tests.map(\.test)
         return ReadRule(rule: rule, node: node, place: nameNode.place, testPlaces: tests.map(\.place))

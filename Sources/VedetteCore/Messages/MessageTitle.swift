@@ -154,5 +154,8 @@ public enum MessageTitle {
         ending.map { of($0) } ?? "\(name(of: event)): no longer so"
     }
 
+    /// Returns the title of the message that the match of an event has no rule or source any more.
+    static func ofUnwatched(_ event: Event) -> String { "\(name(of: event)): no longer watched" }
+
     private static func name(of event: Event) -> String { event.item.map { $0.title ?? $0.key } ?? event.source }
 }

@@ -35,8 +35,13 @@ public struct Rule: Sendable {
     public var ending = Ending()
     /// `stays`: an item that already has the value matches, counted from when it got the value.
     public var matchesExisting: Bool
-    /// A digest of name, `when`, `for` and `limit`. The rule's memory is kept over a reload while this is the same.
+    /// A digest of `when` and of the conditions between a match and its message. While it is the same, a reload asks nothing
+    /// about the rule's rows.
     public var identity: UInt64
+    /// A digest of what decides which events a log lists, and when it is sent.
+    public var logIdentity: UInt64 = 0
+    /// `was`: the name that the rule had before, under which its rows may be stored.
+    public var formerName: String?
     /// The fields whose values `by` compares with those that the last message announced.
     let announcedFields: Set<String>
     /// Examples of what the rule sends and does not send.

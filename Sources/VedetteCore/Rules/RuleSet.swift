@@ -14,6 +14,7 @@ public struct RuleSet: Sendable {
     let comparingAnnounced: [Rule]
     private let index: RuleIndex
     private let byName: [String: Int]
+    private let byFormerName: [String: Int]
 
     /// Builds the index.
     public init(_ rules: [Rule]) {
@@ -23,11 +24,16 @@ public struct RuleSet: Sendable {
         countedSources = Set(counting.compactMap { $0.when.count?.condition.source })
         comparingAnnounced = rules.filter { !$0.announcedFields.isEmpty }
         byName = Dictionary(rules.indices.map { (rules[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
+        let renamed = rules.indices.compactMap { i in rules[i].formerName.map { ($0, i) } }
+        byFormerName = Dictionary(renamed, uniquingKeysWith: { first, _ in first })
         index = RuleIndex(rules)
     }
 
     /// Returns the rule of that name.
     public func rule(named name: String) -> Rule? { byName[name].map { rules[$0] } }
+
+    /// Returns the rule that has the rows of that name: the one that is called so, else the one that was.
+    func heir(of name: String) -> Rule? { (byName[name] ?? byFormerName[name]).map { rules[$0] } }
 
     /// The result of evaluating one rule against one event.
     public struct Evaluation: Sendable {

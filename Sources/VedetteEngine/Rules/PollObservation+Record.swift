@@ -35,6 +35,17 @@ extension SourceHealth {
     }
 }
 
+extension SourceRecord {
+    /// Returns the events of what lasts of the source's failures; none for a source that is not configured.
+    func failures(of source: Source?, at now: Timestamp, _ identifier: () -> Identifier) -> [Event] {
+        guard let source else { return [] }
+        let kinds: [Event.Kind] = (health.isFailing ? [.failing] : []) + (health.isStale ? [.stale] : [])
+        return kinds.map { kind in
+            DraftEvent(kind, error: health.problem).event(id: identifier(), source: source, poll: "", at: now)
+        }
+    }
+}
+
 extension Source {
     /// Returns whether the response that the snapshot shows means down; nil for a kind whose items are in the response.
     fileprivate func isDown(_ snapshot: SnapshotHead) -> Bool? {

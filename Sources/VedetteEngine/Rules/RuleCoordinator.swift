@@ -326,6 +326,7 @@ actor RuleCoordinator {
         configured = watched
         let (kept, silences) = try await remembered()
         try await readFacts(of: engine.factSources)
+        let stored = try await storedItems(of: engine.sourcesOfEdited(in: engine.rules, kept))
         let (now, random) = (dependencies.clock.now(), dependencies.random)
         let unconfirmed = records.filter { record in
             // Other watchers may go on to poll meanwhile.
@@ -334,10 +335,13 @@ actor RuleCoordinator {
         }.map(\.name)
         var step = engine.restore(
             kept, silences: silences, health: SourceHealth(records, watched: watched), unconfirmed: Set(unconfirmed),
-            at: time.ruleTime(now)
+            stored: stored, at: time.ruleTime(now)
         ) { random.identifier(at: now.wall) }
         let known = Set(records.map(\.name)).union(watched.keys)
-        step.add(engine.forgetSources(except: known, at: time.ruleTime(now)) { random.identifier(at: now.wall) })
+        step.add(
+            engine.forgetSources(except: known, watched: Set(watched.keys), at: time.ruleTime(now)) {
+                random.identifier(at: now.wall)
+            })
         if isShared { engine.fire([]) }
         await barrier?.enter()
         let error = await commit(step)
@@ -367,32 +371,57 @@ actor RuleCoordinator {
         try await readFacts(of: engine.gatherFacts(for: rules))
     }
 
-    /// Takes another set of rules, after `prepare`; timers of rules that are unchanged go on.
+    /// Takes another set of rules, after `prepare`. The polls of sources with rows of edited rules wait meanwhile, so that
+    /// the items which decide about these rows are the present ones.
     /// - Parameters:
     ///   - watched: the sources.
     ///   - polled: those of them that this watcher polls, in which new rules may match already.
     func reload(_ rules: RuleSet, watched: [Source], polled: [Source]) async {
         configured = Dictionary(watched.map { ($0.name, $0) }) { first, _ in first }
         interests.set(rules)
-        let (now, random) = (dependencies.clock.now(), dependencies.random)
-        await commitOrLog { engine.reload(rules, at: time.ruleTime(now)) { random.identifier(at: now.wall) } }
+        let edited = engine.sourcesOfEdited(in: rules)
+        for source in edited.sorted() { await locks.lock(source) }
+        var (stored, failures): (RuleEngine.StoredItems, [Event]) = ([:], [])
         do throws(JournalError) {
-            try await pauseUnwatched(Set(configured.keys))
+            stored = try await storedItems(of: edited)
+            if engine.asksForHealth(rules) {
+                await commits.flush()
+                let (now, random) = (dependencies.clock.now().wall, dependencies.random)
+                failures = try await dependencies.journal.sourceRecords().flatMap { record in
+                    record.failures(of: configured[record.name], at: now) { random.identifier(at: now) }
+                }
+            }
+        } catch {
+            // The rows have the items of their last events.
+            dependencies.log.log(.warning, "failed to read what edited rules are about: \(error.detail)")
+        }
+        let (now, random) = (dependencies.clock.now(), dependencies.random)
+        await commitOrLog {
+            engine.reload(rules, stored: stored, failures: failures, at: time.ruleTime(now)) {
+                random.identifier(at: now.wall)
+            }
+        }
+        for source in edited { locks.unlock(source) }
+        // Of rules that were unknown here, it left out what others wrote.
+        await refresh(isComplete: true)
+        do throws(JournalError) {
+            try await endUnwatched(Set(configured.keys))
             try await findExisting(in: polled)
         } catch {
             dependencies.log.log(.warning, "failed to look for existing matches of new rules: \(error.detail)")
         }
     }
 
-    /// What rules remember of a removed source is kept as long as its snapshot, since the source may come back.
-    private func pauseUnwatched(_ watched: Set<String>) async throws(JournalError) {
-        let unwatched = engine.rememberedSources.subtracting(watched)
+    /// Tells the ends of what was told about removed sources. What waits is kept as long as the snapshot, since the source may
+    /// come back.
+    private func endUnwatched(_ watched: Set<String>) async throws(JournalError) {
+        let unwatched = engine.sources(exceptIn: watched)
         guard !unwatched.isEmpty else { return }
         for source in unwatched { engine.pollFailed(source) }
         let known = try await dependencies.journal.sourceRecords().map(\.name)
         let (now, random) = (dependencies.clock.now(), dependencies.random)
         await commitOrLog {
-            engine.forgetSources(except: watched.union(known), at: time.ruleTime(now)) {
+            engine.forgetSources(except: watched.union(known), watched: watched, at: time.ruleTime(now)) {
                 random.identifier(at: now.wall)
             }
         }
@@ -408,6 +437,16 @@ actor RuleCoordinator {
             let items = try await dependencies.journal.items(of: source).values.compactMap(\.item)
             engine.addStoredFacts(of: source, items)
         }
+    }
+
+    /// Reads the items of these sources, as all that was evaluated before left them.
+    private func storedItems(of sources: Set<String>) async throws(JournalError) -> RuleEngine.StoredItems {
+        if !sources.isEmpty { await commits.flush() }
+        var stored: RuleEngine.StoredItems = [:]
+        for source in sources {
+            stored[source] = try await dependencies.journal.items(of: source).compactMapValues(\.item)
+        }
+        return stored
     }
 
     private func findExisting(in sources: [Source]) async throws(JournalError) {
@@ -488,13 +527,14 @@ actor RuleCoordinator {
     }
 
     /// Takes over what other watchers committed, while no step is under way.
+    /// - Parameter isComplete: takes over all rows, and not only those that changed since.
     /// - Returns: whether the silences are others now.
     @discardableResult
-    func refresh() async -> Bool {
+    func refresh(isComplete: Bool = false) async -> Bool {
         guard let shares, let barrier, await barrier.close() else { return false }
         var hasOtherSilences = false
         do throws(JournalError) {
-            let changes = try await shares.ruleChanges(after: version)
+            let changes = try await shares.ruleChanges(after: isComplete ? nil : version)
             let records = changes.records.filter { configured[$0.name] != nil }
             let changed = Set(records.map(\.name))
             let polled = records.filter { $0.snapshot != nil }.map(\.name)

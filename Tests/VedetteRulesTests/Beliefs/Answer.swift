@@ -12,8 +12,6 @@ enum Answer: String, CaseIterable {
     case fallbackHearsNoEnd
     /// 5: a sink that refused a match is told its end, and not the same match that begins while the end is withheld.
     case refusedIsToldEnd
-    /// 6: what began before a rule was edited or renamed is forgotten.
-    case reloadForgets
     /// 8: a reminder is made while an earlier message to the sink is pending.
     case remindsWhilePending
     /// A fault: a match in whose place a later one waits leaves no reason.
@@ -28,7 +26,6 @@ enum Answer: String, CaseIterable {
         .limitTellsLatestState,
         .fallbackHearsNoEnd,
         .refusedIsToldEnd,
-        .reloadForgets,
         .remindsWhilePending,
         .replacementsLeaveNoReason,
         .olderMissesWhileEndWaits,

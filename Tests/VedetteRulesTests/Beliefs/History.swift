@@ -37,8 +37,6 @@ struct History {
     /// `at_least`: when matches of an item came that began nothing yet.
     private var tallies: [String: [Int]] = [:]
     private(set) var log: [(tick: Int, time: Int, circumstances: Circumstances)] = [(0, 0, Circumstances())]
-    /// The last reload that edited or renamed the rule.
-    private(set) var reloaded = (tick: -1, time: 0)
 
     var now: Circumstances { log[log.count - 1].circumstances }
 
@@ -47,12 +45,6 @@ struct History {
         var next = now
         change(&next)
         log.append((tick, time, next))
-    }
-
-    mutating func noteReload() {
-        tick += 1
-        reloaded = (tick, time)
-        tallies = [:]
     }
 
     /// Changes an item. Returns nil when nothing changes.

@@ -47,6 +47,8 @@ struct Plan: CustomStringConvertible {
     /// `unless: {…, drop: true}`.
     var conditionDrops = false
     var name = "r"
+    /// The name before the last one.
+    var formerName: String?
     /// How often the rule was edited.
     var version: UInt64 = 0
 
@@ -144,9 +146,11 @@ struct Plan: CustomStringConvertible {
             made.escalate = [Escalation(after: .seconds(Plan.escalationDelay), notify: [.init(sink: "boss")])]
         }
         made.resolved = has(.end)
-        return Rule(
+        var rule = Rule(
             name: name, when: condition, notify: Receivers.notified.map { .init(sink: $0) }, gates: made,
             matchesExisting: when.isStanding, identity: 0x1000 + version)
+        rule.formerName = formerName
+        return rule
     }
 
     var description: String {

@@ -80,10 +80,15 @@ struct Run {
             watcher.takeOver(uncertain: history.now.uncertain)
         case .edit, .rename:
             plan.version += 1
-            if deed == .rename { plan.name += "r" }
+            if deed == .rename { (plan.formerName, plan.name) = (plan.name, plan.name + "r") }
             history.set { [name = plan.name] in $0.rule = name }
-            history.noteReload()
-            watcher.reload(plan.rule)
+            // Every other edit comes with a restart.
+            if plan.version.isMultiple(of: 2) {
+                history.set { $0.uncertain = ["lab", "shop"] }
+                watcher.restart(with: plan.rule)
+            } else {
+                watcher.reload(plan.rule)
+            }
         case .pass(let seconds): pass(seconds)
         }
         collect()

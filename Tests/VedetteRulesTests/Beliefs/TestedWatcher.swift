@@ -124,8 +124,9 @@ struct TestedWatcher {
 
     // MARK: Restart, reload, take-over
 
-    mutating func restart() {
-        let (rules, isShared) = (engine.rules, other != nil)
+    mutating func restart(with rule: Rule? = nil) {
+        let (rules, isShared) = (rule.map { RuleSet([$0]) } ?? engine.rules, other != nil)
+        if rule != nil { reloadStandby(rules) }
         engine = TestedEngine(rules, civil: ZoneTime())
         for source in engine.factSources { engine.addStoredFacts(of: source, items(of: source)) }
         take(
@@ -144,13 +145,16 @@ struct TestedWatcher {
         for source in engine.gatherFacts(for: rules) { engine.addStoredFacts(of: source, items(of: source)) }
         take(engine.reload(rules, at: now, identifier: numbers.next))
         if other != nil { engine.fire([rule.name]) }
-        if var standby = other {
-            // It reads the same configuration, and stores nothing.
-            _ = standby.gatherFacts(for: rules)
-            _ = standby.reload(rules, at: now, identifier: numbers.next)
-            other = standby
-        }
+        reloadStandby(rules)
         findExisting()
+    }
+
+    /// The other watcher reads the same configuration, and stores nothing.
+    private mutating func reloadStandby(_ rules: RuleSet) {
+        guard var standby = other else { return }
+        _ = standby.gatherFacts(for: rules)
+        _ = standby.reload(rules, at: now, identifier: numbers.next)
+        other = standby
     }
 
     /// The other watcher gets the leases of all sources and of the rule.

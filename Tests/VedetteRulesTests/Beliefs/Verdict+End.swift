@@ -17,7 +17,7 @@ extension Verdict {
     }
 
     private mutating func check(_ match: Int, _ sink: String) {
-        guard firings[Pair(sink: sink, match: match)] == nil, !isForgotten(match) else { return }
+        guard firings[Pair(sink: sink, match: match)] == nil else { return }
         let one = history.matches[match]
         // Today the engine takes it that the sink knows what it refused.
         if plan.has(.end), answers.contains(.refusedIsToldEnd), wasRefused(one.key, sink) { return }
@@ -58,7 +58,7 @@ extension Verdict {
     /// Whether a sink may believe what is over.
     private func mayBelieve(_ match: Int, _ sink: String) -> Bool {
         let one = history.matches[match]
-        if isForgotten(match) || wasRefused(one.key, sink, end: true) { return true }
+        if wasRefused(one.key, sink, end: true) { return true }
         return sink == "spare" && answers.contains(.fallbackHearsNoEnd)
     }
 }

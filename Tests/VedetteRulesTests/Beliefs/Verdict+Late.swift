@@ -5,7 +5,7 @@ import VedetteCore
 /// What must be so after a good poll at which no gate is closed.
 extension Verdict {
     mutating func checkPromptness() {
-        for match in history.matches.indices where !isForgotten(match) {
+        for match in history.matches.indices {
             let one = history.matches[match]
             let polls = run.polls[Circumstances.source(of: one.key)] ?? []
             for sink in Receivers.notified {
@@ -72,7 +72,7 @@ extension Verdict {
         let one = history.matches[match]
         var user: (tick: Int, match: Int)?
         for (pair, told) in firings where history.matches[pair.match].team == one.team {
-            for tick in told.map(\.tick) where tick >= history.reloaded.tick && tick <= poll.tick {
+            for tick in told.map(\.tick) where tick <= poll.tick {
                 if let user, (user.tick, user.match) <= (tick, pair.match) { continue }
                 user = (tick, pair.match)
             }
@@ -100,7 +100,7 @@ extension Verdict {
         guard hasFixedGroups, !plan.has(.gathering) || !wasQuiet(from: one.time, to: poll.time) else { return false }
         let group = group(of: Told.Part(key: one.key, id: one.id, isEnd: false), poll.tick)
         let count = run.made.count { told in
-            told.kind == .firing && told.sink == sink && told.tick > history.reloaded.tick && told.tick <= poll.tick
+            told.kind == .firing && told.sink == sink && told.tick <= poll.tick
                 && told.time + Plan.limitSpan > poll.time
                 && told.parts.contains { self.group(of: $0, told.tick) == group }
         }
@@ -115,7 +115,7 @@ extension Verdict {
 
     private mutating func checkEnd(of key: String, _ sink: String, _ poll: Run.Poll) {
         guard isOpen(key, sink, poll.circumstances, poll.time), !wasRefused(key, sink),
-            let last = lastTold(key, sink, before: poll.tick + 1), !last.isEnd, !isForgotten(last.match)
+            let last = lastTold(key, sink, before: poll.tick + 1), !last.isEnd
         else { return }
         record(.late, "\(sink) does not know the end of \(name(last.match)) at \(poll.time) s")
     }
@@ -125,7 +125,7 @@ extension Verdict {
     /// What a log listed is told, whether or not it is still true.
     mutating func checkLogs() {
         for id in run.listed.sorted() {
-            guard let match = byId[id], !isForgotten(match) else { continue }
+            guard let match = byId[id] else { continue }
             let one = history.matches[match]
             for sink in Receivers.notified where firings[Pair(sink: sink, match: match)] == nil {
                 let isDropped = history.log.contains { entry in

@@ -5,7 +5,7 @@ import VedetteCore
 /// What must be so of each message when it is made.
 extension Verdict {
     mutating func checkRepetition() {
-        for (pair, told) in firings where told.count > 1 && !isForgotten(pair.match) {
+        for (pair, told) in firings where told.count > 1 {
             record(.twice, "\(pair.sink) was told \(name(pair.match)) at \(told.map(\.time)) s")
         }
         guard plan.has(.oncePer) else { return }
@@ -13,7 +13,7 @@ extension Verdict {
             var told: [String: Int] = [:]
             for match in history.matches.indices {
                 let messages = firings[Pair(sink: sink, match: match)] ?? []
-                guard messages.contains(where: { $0.tick > history.reloaded.tick }) else { continue }
+                guard !messages.isEmpty else { continue }
                 let team = history.matches[match].team
                 if let other = told[team] { record(.repeated, "\(sink) was told \(name(other)) and \(name(match))") }
                 told[team] = match
@@ -98,7 +98,7 @@ extension Verdict {
         if answers.contains(.openingPassesLimit), !plan.gates.isDisjoint(with: opening) { return }
         guard hasFixedGroups else { return }
         var times: [String: [Int]] = [:]
-        for told in run.made where told.kind == .firing && told.sink != "boss" && told.tick > history.reloaded.tick {
+        for told in run.made where told.kind == .firing && told.sink != "boss" {
             for group in Set(told.parts.map { group(of: $0, told.tick) }) {
                 let name = told.sink + " " + group
                 let recent = (times[name] ?? []).filter { $0 + Plan.limitSpan > told.time } + [told.time]
@@ -129,7 +129,7 @@ extension Verdict {
     // MARK: Reminders and escalations
 
     mutating func checkFollowUps() {
-        for (key, match) in history.current.sorted(by: { $0.key < $1.key }) where !isForgotten(match) {
+        for (key, match) in history.current.sorted(by: { $0.key < $1.key }) {
             let one = history.matches[match]
             for sink in Receivers.notified {
                 // A match that began again while its end was withheld is to the sink the one that it knows.

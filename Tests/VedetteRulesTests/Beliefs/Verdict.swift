@@ -64,11 +64,6 @@ struct Verdict {
         return "\(match.key) (\(match.value) since \(match.time) s)"
     }
 
-    /// Whether today's engine forgot the match at a reload.
-    func isForgotten(_ match: Int) -> Bool {
-        answers.contains(.reloadForgets) && history.matches[match].began < history.reloaded.tick
-    }
-
     /// Returns the match that a part of a message is about; nil for an event that began none.
     func match(of part: Told.Part, at tick: Int) -> Int? {
         if let id = part.id { return byId[id] }

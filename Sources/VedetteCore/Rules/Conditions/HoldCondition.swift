@@ -32,6 +32,24 @@ extension Condition {
         }
     }
 
+    /// Whether an event can have been a match, whatever values its item had then: it is of such a kind, and about such things.
+    func concerns(_ event: Event) -> Bool {
+        switch self {
+        case .source(let names, _): names.contains(event.source)
+        case .item: event.item != nil
+        case .field, .stays, .older: event.item != nil && event.kind != .disappeared
+        case .howMany(let count): event.item == nil && count.condition.source == event.source
+        case .appears: event.kind == .appeared
+        case .disappears: event.kind == .disappeared
+        case .changes(let names): names.contains { event.change(of: $0) != nil }
+        case .by(let name, _): event.change(of: name) != nil
+        case .sourceState(let kinds): kinds.contains(event.kind)
+        case .all(let parts): parts.allSatisfy { $0.concerns(event) }
+        case .any(let parts): parts.contains { $0.concerns(event) }
+        case .not: true
+        }
+    }
+
     /// Only the parts that `original` matched count: the others never were true.
     private static func remainsTrue(any parts: [Condition], since original: Event, after event: Event) -> Bool {
         let matching = parts.filter { $0.matches(original) }

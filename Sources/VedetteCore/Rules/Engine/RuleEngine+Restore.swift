@@ -1,87 +1,306 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a start, a reload and the end of a source do to the rows.
+/// What a start, a reload and the end of a source do to the rows. They belong to the names of rules: a rule that was edited
+/// meanwhile ends or keeps them, and what a rule or source told that is gone is ended.
 extension RuleEngine {
+    /// Stored items by source and key. A source that is not among them was not read.
+    public typealias StoredItems = [String: [String: Item]]
+
     /// Restores the rows of the journal. Times on the steady clock are clamped to what their rule can have meant.
     /// - Parameters:
     ///   - health: the sources that are failing or down.
     ///   - unconfirmed: sources whose polls were missed meanwhile. Rows about their items wait for a good poll.
+    ///   - stored: the items of `sourcesOfEdited`.
     public mutating func restore(
         _ rows: [RuleMemory], silences: [Silence], health: SourceHealth = SourceHealth(),
-        unconfirmed: Set<String> = [], at now: RuleTime, identifier: () -> Identifier
+        unconfirmed: Set<String> = [], stored: StoredItems = [:], at now: RuleTime, identifier: () -> Identifier
     ) -> Step {
         take(at: now, identifier) { engine, moment in
             (engine.world.silences, engine.world.health) = (silences, health)
-            var unchanged = Set<RuleMemory.Key>()
-            for row in rows {
-                let rule = engine.rule(of: row.key)
-                guard let rule, rule.identity == row.identity else {
-                    engine.step.changes[row.key] = .some(nil)
-                    engine.discard(row, of: rule, RuleEngine.ruleChanged, at: moment)
-                    continue
-                }
-                let clamped = row.clamped(by: rule, at: now)
-                engine.put(clamped)
-                if clamped == row { unchanged.insert(row.key) }
-            }
-            engine.step.removeWrites(of: unchanged)
+            for row in rows { engine.put(row) }
+            // The journal has them.
+            engine.step = Step()
             engine.world.unconfirmed = unconfirmed.filter { engine.table.hasRows(of: $0) }
             engine.world.uncounted = engine.rules.countedSources
+            engine.adoptRows(stored, of: engine.rules, at: moment)
             engine.openSilences(at: moment)
             engine.start(at: moment)
         }
     }
 
-    /// Replaces the rules. Rows of rules with the same identity are kept, all others are discarded.
-    public mutating func reload(_ rules: RuleSet, at now: RuleTime, identifier: () -> Identifier) -> Step {
+    /// Replaces the rules.
+    /// - Parameters:
+    ///   - stored: the items of `sourcesOfEdited`.
+    ///   - failures: events of sources that fail, for rules that are new or were edited.
+    public mutating func reload(
+        _ rules: RuleSet, stored: StoredItems = [:], failures: [Event] = [], at now: RuleTime,
+        identifier: () -> Identifier
+    ) -> Step {
         take(at: now, identifier) { engine, moment in
             let old = engine.rules
             engine.rules = rules
             engine.takeGatheredFacts()
             engine.world.uncounted = rules.countedSources
-            for key in engine.table.keys {
-                guard let row = engine.table[key], engine.rule(of: key)?.identity != row.identity else { continue }
-                engine.forget(key)
-                engine.discard(row, of: old.rule(named: key.rule), RuleEngine.ruleChanged, at: moment)
+            engine.adoptRows(stored, of: old, at: moment)
+            for rule in rules.rules where rules.asksForHealth(rule, after: old) {
+                for event in failures where engine.table[rule.key(of: Subject(event))] == nil {
+                    if rule.result(for: event) == .matched { engine.hold(rule, event, at: moment) }
+                }
             }
             engine.start(at: moment)
         }
     }
 
-    /// `depends`, `if` and `unless` may name other sources now, or none; and a new rule has no time without a match yet.
+    /// Whether some rule of this set is new or was edited, and asks for the health of sources.
+    public func asksForHealth(_ rules: RuleSet) -> Bool {
+        rules.rules.contains { rules.asksForHealth($0, after: self.rules) }
+    }
+
+    /// Returns the sources with rows of rules that are written differently in this set: their items show what is still true.
+    /// - Parameter rows: the rows; nil for those of the engine.
+    public func sourcesOfEdited(in rules: RuleSet, _ rows: [RuleMemory]? = nil) -> Set<String> {
+        let edited = (rows ?? table.all).filter { row in
+            row.key.slot == .match && row.dependsOnItem
+                && rules.heir(of: row.key.rule).map { $0.identity != row.identity } == true
+        }
+        return Set(edited.compactMap(\.subject?.source))
+    }
+
+    /// `depends`, `if` and `unless` may name other sources now, or none, and windows other times; and a new rule has no time
+    /// without a match yet.
     private mutating func start(at moment: StepContext) {
         openSourceGates(at: moment)
+        for name in table.rules(waitingAt: QuietGate.name) {
+            let group = RowTable.Group(rule: name, gate: QuietGate.name)
+            if let rule = rule(of: group) { reconcile(rule, group, at: moment) }
+        }
         startAbsences(at: moment)
     }
 
-    /// Discards the rows about items of all other sources, which will never be polled again.
+    /// Ends what was told about sources that are not configured any more, and discards the rest of it where nothing is stored of
+    /// the source, which will never be polled again.
+    /// - Parameters:
+    ///   - known: the sources that are configured or of which something is stored.
+    ///   - watched: those that are configured; nil for all of them.
     public mutating func forgetSources(
-        except known: Set<String>, at now: RuleTime, identifier: () -> Identifier
+        except known: Set<String>, watched: Set<String>? = nil, at now: RuleTime, identifier: () -> Identifier
     ) -> Step {
         take(at: now, identifier) { engine, moment in
             engine.world.health.servers = engine.world.health.servers.filter { known.contains($0.key) }
             for key in engine.table.keys where key.slot == .failed && !known.contains(key.name) { engine.forget(key) }
-            for source in engine.rememberedSources.subtracting(known).sorted() {
-                for key in engine.table.keys(of: source) {
-                    guard let row = engine.table[key] else { continue }
+            for source in engine.sources(exceptIn: watched ?? known) {
+                let reason = "the source '\(source)' is gone while it was held back"
+                for key in engine.table.keys(of: source) + engine.table.keys(about: Subject(source: source, key: nil)) {
+                    guard let row = engine.table[key], let rule = engine.rule(of: key) else { continue }
+                    if rule.gates.resolved, row.told != nil {
+                        engine.endUnwatched(row, rule, Over(held: false, isWatched: false), reason, at: moment)
+                    }
+                    guard !known.contains(source), let rest = engine.table[key],
+                        !rest.waits.contains(where: { $0.content == .end })
+                    else { continue }
                     engine.forget(key)
-                    engine.discard(row, of: engine.rule(of: key), "the source '\(source)' is gone", at: moment)
+                    engine.discard(rest, of: rule, reason, at: moment)
                 }
             }
         }
     }
 
-    private static let ruleChanged = "its rule was changed or removed"
+    /// Returns the other sources with rows about their items or their health.
+    public func sources(exceptIn watched: Set<String>) -> [String] {
+        let ofHealth = table.all.lazy.compactMap(\.lastEvent).filter { event in
+            event.item == nil && (HealthChange(event) != nil || event.kind == .suspect)
+        }
+        return rememberedSources.union(ofHealth.map(\.source)).subtracting(watched).sorted()
+    }
 
     /// Suppresses the message that a discarded row was waiting to send, so that `explain` shows the reason.
-    /// - Parameter rule: the rule before or after the change; nil when it is unknown and with it the sinks.
-    private mutating func discard(_ row: RuleMemory, of rule: Rule?, _ reason: String, at moment: StepContext) {
+    private mutating func discard(_ row: RuleMemory, of rule: Rule, _ reason: String, at moment: StepContext) {
         let isWaiting = row.key.slot == .log || row.waits.contains { $0.content != .count }
         guard let event = row.held?.event ?? (isWaiting ? row.event : nil) else { return }
-        let unknown = Rule(name: row.key.rule, when: .any([]), notify: [Rule.NotificationTarget(sink: "nobody")])
-        suppress(rule ?? unknown, event, "\(reason) while it was held back", at: moment)
-        step.discarded.append(
-            "rule '\(row.key.rule)' does not send '\(MessageTitle.of(event))': \(reason) while it was held back")
+        suppress(rule, event, reason, at: moment)
+        noteDiscarded(event, reason, of: row.key.rule)
+    }
+
+    private mutating func noteDiscarded(_ event: Event, _ reason: String, of rule: String) {
+        step.discarded.append("rule '\(rule)' does not send '\(MessageTitle.of(event))': \(reason)")
+    }
+
+    // MARK: Rules that were edited, renamed or removed
+
+    /// Puts each row under the rule in force.
+    /// - Parameter old: the rules before, as far as they are known.
+    private mutating func adoptRows(_ stored: StoredItems, of old: RuleSet, at moment: StepContext) {
+        var edited: [RuleMemory.Key] = []
+        for key in table.keys {
+            guard let row = table[key], let rule = rules.heir(of: key.rule) else { continue }
+            var new = row.clamped(by: rule, at: moment.now)
+            new.key.rule = rule.name
+            guard new.key == key || table[new.key] == nil else {
+                forget(key)
+                continue
+            }
+            let identity = key.slot == .log ? rule.logIdentity : rule.identity
+            if new.identity != identity { edited.append(new.key) }
+            new.identity = identity
+            new.leaveRemovedSinks(rule) {
+                suppress(rule, $1, "the rule no longer names this sink", for: $0, at: moment)
+            }
+            if new != row { put(new) }
+            // Afterwards only: a source without rows counts as confirmed.
+            if new.key != key { forget(key) }
+        }
+        var groups = Set<RowTable.Group>()
+        for key in edited {
+            guard let row = table[key], let rule = rule(of: key) else { continue }
+            recompute(row, rule, stored, at: moment)
+            for wait in table[key]?.waits ?? [] where wait.gate != ServerGate.name {
+                groups.insert(RowTable.Group(rule: key.rule, gate: wait.gate, name: wait.group))
+            }
+        }
+        for group in groups.sorted(by: { ($0.rule, $0.gate ?? "", $0.name) < ($1.rule, $1.gate ?? "", $1.name) }) {
+            if let rule = rule(of: group) { reconcile(rule, group, at: moment) }
+        }
+        for key in table.keys where rules.rule(named: key.rule) == nil {
+            if let row = table[key] { retire(row, Rule(gone: row, old.rule(named: key.rule)), at: moment) }
+        }
+    }
+
+    /// Asks an edited rule about what one of its rows remembers.
+    private mutating func recompute(_ row: RuleMemory, _ rule: Rule, _ stored: StoredItems, at moment: StepContext) {
+        switch row.key.slot {
+        case .match: recomputeMatch(row, rule, stored, at: moment)
+        case .log: closeLog(row, rule, at: moment)
+        case .limit where rule.gates.limit == nil, .tally where rule.gates.atLeast == nil,
+            .absence where rule.gates.nothing == .zero, .reference where rule.announcedFields.isEmpty, .failed:
+            forget(row.key)
+        case .tally: slideTally(row, rule, at: moment.now)
+        case .absence where row.due != nil:
+            var row = row
+            row.due = row.since.advanced(by: rule.gates.nothing)
+            put(row)
+        case .limit, .absence, .reference, .server, .once: break
+        }
+    }
+
+    private mutating func recomputeMatch(_ row: RuleMemory, _ rule: Rule, _ stored: StoredItems, at moment: StepContext)
+    {
+        var row = row
+        /// Takes over the stored item. Returns whether the match of the event is over under the rule.
+        func isOver(_ event: inout Event?, isHeld: Bool = false) -> Bool {
+            guard let past = event, past.kind != .resolved, past.kind != .digest else { return false }
+            if let key = past.item?.key, past.kind != .disappeared, let items = stored[past.source] {
+                guard let item = items[key] else { return true }
+                event?.item = item
+            }
+            guard let latest = event, rule.remainsTrue(latest) else { return true }
+            // 'older': it is no longer old enough.
+            return !isHeld && rule.timeOfAge(of: latest, at: moment.now).map { $0 > moment.now.steady } ?? false
+        }
+        // An item's state beyond its limit is no match.
+        let isMatch = row.isStanding || !row.group.isEmpty || row.waits.contains { $0.content == .firing }
+        var (held, told) = (row.held?.event, row.told?.ended == nil ? row.told?.event : nil)
+        let over = Over(
+            held: isOver(&held, isHeld: true), match: isMatch && isOver(&row.event), told: isOver(&told),
+            isWatched: false)
+        if let held { row.held?.event = held }
+        if let told { row.told?.event = told }
+        if let held = row.held, rule.when.age == nil {
+            row.held?.due = held.since.advanced(by: rule.gates.pendingFor)
+        }
+        // A restart is not to find again what sinks know or wait for.
+        let isKnown = row.told?.ended == nil && row.told != nil || row.waits.contains { $0.content == .firing }
+        row.isStanding = rule.matchesExisting && (row.isStanding || isKnown) || rule.when.count != nil && row.isStanding
+        if var told = row.told, told.ended == nil {
+            told.tellsEnd = rule.gates.resolved
+            let isFollowed = rule.hasFollowUps && !rule.endsReminders(told.event)
+            (told.due, told.isCivil) = (isFollowed ? rule.nextFollowUp(told) : nil, false)
+            if told.due == nil, row.told?.due != nil { row.group = "" }
+            row.told = rule.needs(told) ? told : nil
+        }
+        row.dropEventIfUnused()
+        put(row)
+        if !over.isEmpty { end(row, rule, over, reason: "the rule was changed", at: moment) }
+    }
+
+    /// Ends what a rule told that is gone, and sends its logs.
+    private mutating func retire(_ row: RuleMemory, _ rule: Rule, at moment: StepContext) {
+        let reason = "its rule was removed while it was held back"
+        switch row.key.slot {
+        case .log: closeLog(row, rule, at: moment)
+        case .match where row.event?.kind == .digest: endUnwatched(row, rule, nil, reason, at: moment)
+        case .match:
+            if let event = row.held?.event ?? (row.waits.contains { $0.content == .firing } ? row.event : nil) {
+                noteDiscarded(event, reason, of: row.key.rule)
+            }
+            for wait in row.waits where wait.content == .firing && Gates.named(wait.gate)?.leavesRecord != false {
+                if let event = row.event { suppress(rule, event, reason, for: wait.sink, at: moment) }
+            }
+            endUnwatched(row, rule, Over(isWatched: false), reason, at: moment)
+            guard var rest = table[row.key] else { return }
+            rest.waits.removeAll { $0.content != .end }
+            put(rest)
+        default: forget(row.key)
+        }
+    }
+
+    /// Ends parts of a row whose rule or source is gone. No poll confirms the end, and of the gates of a rule that is gone none
+    /// withholds it.
+    private mutating func endUnwatched(
+        _ row: RuleMemory, _ rule: Rule, _ over: Over?, _ reason: String, at moment: StepContext
+    ) {
+        if let over { end(row, rule, over, reason: reason, at: moment) }
+        guard var rest = table[row.key] else { return }
+        for i in rest.waits.indices where over == nil || rest.waits[i].content == .end { rest.waits[i].isListed = true }
+        put(rest)
+        for wait in rest.waits where wait.isListed {
+            reconcile(rule, RowTable.Group(rule: rule.name, gate: wait.gate, name: wait.group), at: moment)
+        }
+    }
+}
+
+extension RuleSet {
+    /// Whether a rule is another one than before, and asks for the health of sources.
+    fileprivate func asksForHealth(_ rule: Rule, after old: RuleSet) -> Bool {
+        let before = old.rule(named: rule.name) ?? rule.formerName.flatMap(old.rule(named:))
+        return before?.identity != rule.identity && rule.when.concernsHealth
+    }
+}
+
+extension Condition {
+    fileprivate var concernsHealth: Bool {
+        switch self {
+        case .sourceState(let kinds): !kinds.isDisjoint(with: [.failing, .stale])
+        case .all(let parts), .any(let parts): parts.contains(where: \.concernsHealth)
+        default: false
+        }
+    }
+}
+
+extension Rule {
+    /// A rule that is gone, with no gate of its own.
+    /// - Parameter old: the rule as it was; nil for as far as its row knows it.
+    init(gone row: RuleMemory, _ old: Rule? = nil) {
+        let sinks = Set(row.sinks + row.waits.map(\.sink) + (row.told?.sinks ?? [])).sorted()
+        self =
+            old
+            ?? Rule(
+                name: row.key.rule, when: .any([]),
+                notify: (sinks.isEmpty ? ["nobody"] : sinks).map { NotificationTarget(sink: $0) })
+        gates = Gates()
+        gates.resolved = row.told?.tellsEnd ?? false
+    }
+
+    /// Whether it still sends to the sink.
+    func names(_ sink: String) -> Bool { allTargets.contains { $0.sink == sink } }
+
+    /// Whether the event, with its item as it is now, is a match of the rule as it is written now. Values that the item had
+    /// before are not asked for.
+    fileprivate func remainsTrue(_ event: Event) -> Bool {
+        guard gates.nothing == .zero else { return event.item == nil && event.kind == .elapsed }
+        var latest = event
+        latest.changes = []
+        if event.kind != .disappeared { latest.kind = event.item == nil ? .elapsed : .changed }
+        return when.concerns(event) && when.remainsTrue(since: event, after: latest)
     }
 }
 
@@ -123,5 +342,25 @@ extension RuleMemory {
         case .absence: rule.gates.nothing
         case .match, .reference, .once, .failed: .zero
         }
+    }
+}
+
+extension RuleMemory {
+    /// The rule of a row that only tells what is left of one that is gone; nil for any other row.
+    var ofGoneRule: Rule? {
+        !waits.isEmpty && waits.allSatisfy { $0.content == .end || $0.isListed } ? Rule(gone: self) : nil
+    }
+
+    /// Lets no sink wait that the rule no longer names, but for the ends of what it was told.
+    /// - Parameter suppress: records a sink and what it is not told.
+    fileprivate mutating func leaveRemovedSinks(_ rule: Rule, _ suppress: (String, Event) -> Void) {
+        let isListed = { (wait: Wait) in wait.content == .end || rule.names(wait.sink) }
+        guard key.slot == .match, !waits.allSatisfy(isListed) else { return }
+        for wait in waits where !isListed(wait) && wait.content != .count {
+            audience -= 1
+            if let event { suppress(wait.sink, event) }
+        }
+        waits.removeAll { !isListed($0) }
+        dropEventIfUnused()
     }
 }

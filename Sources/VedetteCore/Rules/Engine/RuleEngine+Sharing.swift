@@ -11,10 +11,10 @@ extension RuleEngine {
         var sources = Set<String>()
     }
 
-    /// Replaces rows by those that other watchers wrote. Rows of a rule that is written differently here are left out.
+    /// Replaces rows by those that other watchers wrote. Rows of a rule that is unknown here are left out.
     public mutating func take(_ changes: [RuleMemory.Key: RuleMemory?], at now: RuleTime) {
         for (key, row) in changes {
-            if let row, let rule = rule(of: key), rule.identity == row.identity {
+            if let row, let rule = rules.rule(named: key.rule) ?? row.ofGoneRule {
                 put(row.clamped(by: rule, at: now))
             } else {
                 forget(key)

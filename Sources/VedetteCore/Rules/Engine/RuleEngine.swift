@@ -100,7 +100,12 @@ public struct RuleEngine: Sendable {
     /// The versions of rows, for tests of their bound.
     var versions: RowVersions { table.versions }
 
-    func rule(of key: RuleMemory.Key) -> Rule? { rules.rule(named: key.rule) }
+    /// Returns the rule of a row. Of a rule that is gone, rows remain whose ends wait.
+    func rule(of key: RuleMemory.Key) -> Rule? {
+        rules.rule(named: key.rule) ?? table[key].map { Rule(gone: $0) }
+    }
+
+    func rule(of group: RowTable.Group) -> Rule? { table.keys(in: group).first.flatMap(rule) }
 
     /// Writes a row; one of a match that says nothing any more is deleted. Returns false when the rule has no room for it.
     @discardableResult

@@ -12,8 +12,7 @@ extension RuleEngine {
 
     /// Makes a suppressed delivery for one sink.
     mutating func suppress(_ rule: Rule, _ event: Event, _ reason: String, for sink: String, at moment: StepContext) {
-        guard let target = rule.target(sink) else { return }
-        var delivery = delivery(rule, event, to: target, withheld: 0, at: moment)
+        var delivery = delivery(rule, event, to: rule.target(sink), withheld: 0, at: moment)
         (delivery.state, delivery.reason) = (.suppressed, reason)
         step.deliveries.append(delivery)
     }

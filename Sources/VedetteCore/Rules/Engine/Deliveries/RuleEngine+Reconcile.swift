@@ -46,7 +46,7 @@ extension RuleEngine {
         let groups = step.joined.sorted { ($0.rule, $0.name) < ($1.rule, $1.name) }
         step.joined = []
         for group in groups {
-            if let rule = rules.rule(named: group.rule) { reconcile(rule, group, at: moment) }
+            if let rule = rule(of: group) { reconcile(rule, group, at: moment) }
         }
     }
 
@@ -232,8 +232,9 @@ extension RuleMemory {
     /// Whether some sink was told already what others wait for.
     func isLate(_ content: Wait.Content, _ rule: Rule) -> Bool {
         guard content == .end else {
-            return !rule.notify.allSatisfy { target in waits.contains { $0.sink == target.sink && $0.content != .count }
-            }
+            // A sink that was added to the rule since is told later matches alone.
+            let waiting = waits.filter { $0.content != .count }.map(\.sink)
+            return rule.notify.count { waiting.contains($0.sink) } < max(1, audience)
         }
         return waits.count { $0.content == .end } < told?.recipients ?? 0
     }

@@ -7,7 +7,9 @@ extension RuleEngine {
         let rule = release.rule
         for (i, sinks) in release.ends {
             guard let event = release.rows[i].event else { continue }
-            for target in rule.allTargets where sinks.contains(target.sink) {
+            let targets = rule.allTargets.filter { sinks.contains($0.sink) }
+            let removed = sinks.filter { sink in !targets.contains { $0.sink == sink } }
+            for target in targets + removed.map(rule.target) {
                 let hasMatch = release.matches.contains { $0.audience.sink == target.sink }
                 let over = hasMatch || !release.lists.isEmpty ? 0 : release.takeCount(target.sink)
                 let withheld = release.rows[i].waits.first { $0.sink == target.sink }?.count ?? 0
@@ -37,7 +39,8 @@ extension RuleEngine {
         var told: [Event] = []
         for (audience, indices) in release.matches {
             let events = indices.compactMap { release.rows[$0].event }
-            guard let last = events.last, let target = rule.target(audience.sink) else { continue }
+            guard let last = events.last else { continue }
+            let target = rule.target(audience.sink)
             var message = last
             if events.count > 1 {
                 message =
@@ -124,6 +127,7 @@ extension RuleEngine {
             }
         }
         (told.event, told.latest, told.value) = (event, nil, rule.announcedValue(event))
+        told.tellsEnd = rule.gates.resolved
         if knowsSinks { told.sinks = Set(told.sinks).union([sink]).sorted() }
         (told.due, told.isCivil) = (nil, false)
         if hasFollowUps, !rule.endsReminders(event) { told.due = rule.nextFollowUp(told) }
@@ -139,9 +143,9 @@ extension Rule {
         return (notify + gates.escalate.flatMap(\.notify)).filter { seen.insert($0.sink).inserted }
     }
 
-    /// Returns the target of that name, also one of `escalate`.
-    func target(_ sink: String) -> NotificationTarget? {
-        notify.first { $0.sink == sink } ?? gates.escalate.lazy.flatMap(\.notify).first { $0.sink == sink }
+    /// Returns the target of that name, also one of `escalate`, or of a sink that the rule no longer names.
+    func target(_ sink: String) -> NotificationTarget {
+        allTargets.first { $0.sink == sink } ?? NotificationTarget(sink: sink)
     }
 
     /// The row of a subject.

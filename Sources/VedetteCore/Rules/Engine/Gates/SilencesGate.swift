@@ -44,8 +44,8 @@ extension RuleEngine {
     mutating func openSilences(at moment: StepContext) {
         for gate in [SilencesGate.name, SinkSilencesGate.name] {
             for name in table.rules(waitingAt: gate) {
-                guard let rule = rules.rule(named: name) else { continue }
-                reconcile(rule, RowTable.Group(rule: name, gate: gate), at: moment)
+                let group = RowTable.Group(rule: name, gate: gate)
+                if let rule = rule(of: group) { reconcile(rule, group, at: moment) }
             }
         }
     }

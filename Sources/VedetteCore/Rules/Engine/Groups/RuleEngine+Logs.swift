@@ -26,9 +26,9 @@ extension RuleEngine {
         let isForAll = Set(sinks) == Set(rule.notify.map(\.sink))
         let name = ([target.name] + (isForAll ? [] : sinks.sorted())).joined(separator: "\u{1F}")
         let key = RuleMemory.Key(rule: rule.name, slot: .log, name: name)
-        var log = table[key] ?? RuleMemory(key: key, identity: rule.identity, since: moment.now.steady)
+        var log = table[key] ?? RuleMemory(key: key, identity: rule.logIdentity, since: moment.now.steady)
+        log.sinks = isForAll ? rule.notify.map(\.sink) : sinks.sorted()
         if log.due == nil { (log.due, log.isCivil) = (target.due, target.isCivil) }
-        if !isForAll { log.waits = sinks.sorted().map { RuleMemory.Wait(.firing, $0) } }
         if log.lines.count < MessageLimits.lines {
             // Links that are all empty are not stored.
             log.links += Array(repeating: "", count: max(0, log.lines.count - log.links.count))
@@ -95,7 +95,8 @@ extension RuleEngine {
         let key = rule.key(ofMessage: event.id.description)
         moveListed(from: RowTable.Group(listing: log.key), to: key.name)
         var row = RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady)
-        for sink in log.waits.isEmpty ? rule.notify.map(\.sink) : log.waits.map(\.sink) {
+        row.audience = log.sinks.count
+        for sink in log.sinks {
             var wait = RuleMemory.Wait(.firing, sink)
             (wait.count, wait.isListed) = (log.replaced, true)
             row.waits.append(wait)

@@ -14,8 +14,13 @@ extension RuleEngine {
             guard let row = table[key], let rule = rule(of: key), var event = row.lastEvent, let name = event.item?.key
             else { continue }
             let wasGone = event.kind == .disappeared
-            if let item = stored[name]?.item {
-                (event.item, event.changes, event.kind) = (item, [], wasGone ? .appeared : .changed)
+            if var item = stored[name]?.item {
+                // Another address or kind may show no title.
+                item.title = item.title ?? event.item?.title
+                let (from, to) = (event.item?.state, item.state)
+                let change = FieldChange(field: "state", from: from.map(Value.text), to: to.map(Value.text))
+                (event.item, event.kind) = (item, wasGone ? .appeared : .changed)
+                event.changes = from == to || wasGone ? [] : [change]
                 update(row, rule, with: event, at: moment)
             } else if isWhole, !wasGone {
                 end(row, rule, reason: "it is not in the new baseline of its source", at: moment)

@@ -7,6 +7,8 @@ extension RuleEngine {
         var held = true
         var match = true
         var told = true
+        /// Whether its rule and source still watch it.
+        var isWatched = true
 
         var isEmpty: Bool { !held && !match && !told }
     }
@@ -117,7 +119,7 @@ extension RuleEngine {
             (row.isStanding, row.group) = (false, "")
         }
         if row.held == nil { row.leaveFor() }
-        if over.told { endTold(&row, rule, by: ending, at: moment) }
+        if over.told { endTold(&row, rule, over, by: ending, at: moment) }
         row.dropEventIfUnused()
         guard row.waits.contains(where: { $0.gate.isEmpty }) else {
             put(row)
@@ -128,11 +130,13 @@ extension RuleEngine {
 
     /// A match that sinks were told is over. Its end is to be told once, and again only when the match was true in between: then
     /// its message may have taken the place of the one about the end.
-    private mutating func endTold(_ row: inout RuleMemory, _ rule: Rule, by ending: Event?, at moment: StepContext) {
+    private mutating func endTold(
+        _ row: inout RuleMemory, _ rule: Rule, _ over: Over, by ending: Event?, at moment: StepContext
+    ) {
         guard var told = row.told else { return }
         told.due = nil
         row.group = ""
-        if rule.gates.resolved { told.sinks = told.sinks.filter(rule.tellsEnd) }
+        if rule.gates.resolved { told.sinks = told.sinks.filter { rule.tellsEnd(to: $0) || !rule.names($0) } }
         guard rule.gates.resolved, !told.sinks.isEmpty else {
             // A recovery that is a match of its own goes to the sinks that were told the failure.
             let isMatch = ending.map(rule.when.matches) ?? false
@@ -148,7 +152,8 @@ extension RuleEngine {
         told.recipients = told.sinks.count
         row.told = told
         let seconds = max(0, (told.ended ?? moment.now.steady).seconds(since: told.since))
-        let end = told.event.resolved(by: ending, id: moment.identifier(), at: moment.now.wall, after: seconds)
+        var end = told.event.resolved(by: ending, id: moment.identifier(), at: moment.now.wall, after: seconds)
+        if !over.isWatched { end.summary?.title = MessageTitle.ofUnwatched(told.event) }
         row.event = end
         for sink in told.sinks {
             var wait = RuleMemory.Wait(.end, sink)

@@ -39,9 +39,9 @@ extension RuleEngine {
         guard rule.when.age == nil else { return holdUntilOld(rule, event, at: moment) }
         let now = moment.now
         let age = max(0, now.wall.milliseconds - since.milliseconds)
-        let due = now.steady.advanced(by: rule.gates.pendingFor).milliseconds.addingClamped(-age)
-        let held = RuleMemory.Held(event: event, due: Timestamp(milliseconds: due), since: now.steady)
-        hold(rule, held, at: moment)
+        let began = Timestamp(milliseconds: now.steady.milliseconds.addingClamped(-age))
+        let due = began.advanced(by: rule.gates.pendingFor)
+        hold(rule, RuleMemory.Held(event: event, due: due, since: began), at: moment)
     }
 
     /// `older`: holds an item until the time in its field is as long ago as the rule says.
@@ -98,7 +98,7 @@ extension RuleEngine {
         }
         if row.waits.isEmpty { row.since = moment.now.steady }
         replaceWaits(of: &row, rule, by: event, count: count, at: moment)
-        row.event = event
+        (row.event, row.audience) = (event, rule.notify.count)
         reconcile(rule, row, at: moment)
     }
 

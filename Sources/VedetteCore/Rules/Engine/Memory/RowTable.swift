@@ -147,7 +147,10 @@ struct RowTable: Sendable {
             if let wasOf { RowTable.remove(key, wasOf, &bySource) }
             if let isOf { bySource[isOf, default: []].insert(key) }
         }
-        let isAt = new.flatMap(RowTable.confirmer)
+        // A timer that ran down goes on to wait for the poll.
+        let isAwaiting = wasOf.map { atPoll[$0]?.contains(key) == true } ?? false
+        let isKept = isAwaiting && old.flatMap(RowTable.confirmer) == nil && old?.deadlines == new?.deadlines
+        let isAt = new.flatMap(RowTable.confirmer) ?? (isKept ? isOf : nil)
         if let wasOf, wasOf != isAt { RowTable.remove(key, wasOf, &atPoll) }
         if let isAt { atPoll[isAt, default: []].insert(key) }
         let (wasIn, isIn) = (old.map(RowTable.groups) ?? [], new.map(RowTable.groups) ?? [])

@@ -17,6 +17,8 @@ extension RuleMemory {
             "links": links.allSatisfy(\.isEmpty) ? nil : JSON.texts(links),
             "events": JSON.texts(events),
             "parts": parts.isEmpty ? nil : .array(parts.map(\.json)),
+            "sinks": JSON.texts(sinks),
+            "audience": audience == 0 ? nil : .number(audience),
             "group": group.isEmpty ? nil : .string(group),
             "standing": JSON.flag(isStanding),
             "held": held?.json,
@@ -42,6 +44,8 @@ extension RuleMemory {
         (lines, links) = (json["lines"]?.texts ?? [], json["links"]?.texts ?? [])
         events = json["events"]?.texts ?? []
         parts = json["parts"]?.array?.compactMap(Event.Summary.Part.init(json:)) ?? []
+        sinks = json["sinks"]?.texts ?? []
+        audience = json["audience"]?.int64.map(Int.init) ?? 0
         group = json["group"]?.string ?? ""
         isStanding = json["standing"] == .bool(true)
         held = json["held"].flatMap(Held.init(json:))
@@ -126,6 +130,7 @@ extension RuleMemory.Told {
             "value": value.map(JSON.string),
             "since": .time(since),
             "sinks": JSON.texts(sinks),
+            "end": JSON.flag(tellsEnd),
             "recipients": recipients == 0 ? nil : .number(recipients),
             "ended": ended.map(JSON.time),
             "over": JSON.flag(isEndReleased),
@@ -142,6 +147,7 @@ extension RuleMemory.Told {
         latest = json["latest"].flatMap(Event.init(json:))
         value = json["value"]?.string
         sinks = json["sinks"]?.texts ?? []
+        tellsEnd = json["end"] == .bool(true)
         recipients = json["recipients"]?.int64.map(Int.init) ?? 0
         ended = json["ended"]?.time
         isEndReleased = json["over"] == .bool(true)

@@ -58,7 +58,8 @@ public struct RuleMemory: Sendable, Hashable {
 
     /// Identifies the row.
     public var key: Key
-    /// The `identity` of the rule. The row is discarded when the rule has another one.
+    /// The `identity` of the rule when it last looked at the row; of a log the `logIdentity`. Another one means that the
+    /// rule was edited.
     public var identity: UInt64
     /// `match`: what the sinks in `waits` are to be told; `log`: the latest event; `absence`: the event of the message.
     public var event: Event?
@@ -84,13 +85,17 @@ public struct RuleMemory: Sendable, Hashable {
     public var events: [String] = []
     /// `log`: the first events, for the data of its message.
     public var parts: [Event.Summary.Part] = []
+    /// `log`: the sinks of its message.
+    public var sinks: [String] = []
+    /// `match`: how many of the rule's sinks were to be told `event` when it began.
+    var audience = 0
     /// `match`: the message that told the match beside others; empty for none.
     public var group = ""
     /// `match`: whether a condition with a value of its own is true, told or not: `stays`, `older`, `how_many`.
     var isStanding = false
     /// `match`: a match that `for` holds.
     @Indirect var held: Held?
-    /// `match`: the sinks that are to be told `event`, and what each waits for; `log`: its sinks, empty for all of the rule.
+    /// `match`: the sinks that are to be told `event`, and what each waits for.
     var waits: [Wait] = []
     /// `match`: the sinks that a log or digest is to tell it.
     var listings: [Listing] = []
@@ -162,6 +167,8 @@ extension RuleMemory {
         var since: Timestamp
         /// The sinks that were told the match and not its end.
         var sinks: [String] = []
+        /// Whether the rule tells the sinks the end, should it be gone by then.
+        var tellsEnd = false
         /// How many sinks were told the match, also those that were told its end by now.
         var recipients = 0
         /// When the match ended first after it was told; nil while it is true.
