@@ -287,7 +287,7 @@ final class CommitTicket: Sendable {
     }
 
     /// Why it failed; nil while it is pending, and when it is committed.
-    fileprivate var failure: JournalError? {
+    var failure: JournalError? {
         state.withLock { state in
             if case .resolved(.failure(let error)) = state { error } else { nil }
         }

@@ -227,7 +227,7 @@ extension RuleEngine {
         let reason = "its rule was removed while it was held back"
         switch row.key.slot {
         case .log: closeLog(row, rule, at: moment)
-        case .match where row.event?.kind == .digest: endUnwatched(row, rule, nil, reason, at: moment)
+        case .match where row.waits.contains(where: \.isListed): endUnwatched(row, rule, nil, reason, at: moment)
         case .match:
             if let event = row.held?.event ?? (row.waits.contains { $0.content == .firing } ? row.event : nil) {
                 noteDiscarded(event, reason, of: row.key.rule)
