@@ -542,7 +542,7 @@ actor RuleCoordinator {
                 let items = try await dependencies.journal.items(of: source).values.compactMap(\.item)
                 engine.replaceFacts(of: source, items)
             }
-            engine.take(changes.memories, at: time.ruleTime(dependencies.clock.now()))
+            engine.take(changes.memories, isComplete: isComplete, at: time.ruleTime(dependencies.clock.now()))
             engine.take(
                 SourceHealth(records, watched: configured), of: changed,
                 uncertain: Set(records.filter { $0.health.failures > 0 }.map(\.name)))

@@ -154,6 +154,7 @@ struct TestedWatcher {
         guard var standby = other else { return }
         _ = standby.gatherFacts(for: rules)
         _ = standby.reload(rules, at: now, identifier: numbers.next)
+        standby.take(rows.mapValues(Optional.some), isComplete: true, at: now)
         other = standby
     }
 

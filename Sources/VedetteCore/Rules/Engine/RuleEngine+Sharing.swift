@@ -12,7 +12,9 @@ extension RuleEngine {
     }
 
     /// Replaces rows by those that other watchers wrote. Rows of a rule that is unknown here are left out.
-    public mutating func take(_ changes: [RuleMemory.Key: RuleMemory?], at now: RuleTime) {
+    /// - Parameter isComplete: whether these are all rows of the journal, so that any other one is gone.
+    public mutating func take(_ changes: [RuleMemory.Key: RuleMemory?], isComplete: Bool = false, at now: RuleTime) {
+        if isComplete { for key in table.keys where !changes.keys.contains(key) { forget(key) } }
         for (key, row) in changes {
             if let row, let rule = rules.rule(named: key.rule) ?? row.ofGoneRule {
                 put(row.clamped(by: rule, at: now))

@@ -38,6 +38,8 @@ extension RuleEngine {
                 put(row)
             }
         }
+        // Afterwards only: a row that a log listed can be among these rows.
+        for log in release.logs { takeListed(in: log.message, rule, for: log.sink, isTold: log.isTold, at: moment) }
         for group in release.opened { reconcile(rule, group, at: moment) }
     }
 
@@ -77,11 +79,11 @@ extension RuleEngine {
             case .list(let target):
                 // What has no room could not be told over.
                 if rule.remembersListed(event), !table.hasRoom(for: release.rows[i]) {
-                    drop(wait, &release.rows[i], rule, RuleEngine.noRoom(release.rows[i].noun), at: moment)
+                    drop(wait, i, &release, RuleEngine.noRoom(release.rows[i].noun), at: moment)
                 } else {
                     release.lists[i] = target
                 }
-            case .drop(let reason): drop(wait, &release.rows[i], rule, reason, at: moment)
+            case .drop(let reason): drop(wait, i, &release, reason, at: moment)
             case .wait(let waiting):
                 let isKept = table.hasRoom(for: release.rows[i])
                 guard isKept || !gate.tellsWithoutRoom else {
@@ -89,7 +91,7 @@ extension RuleEngine {
                     continue
                 }
                 guard isKept else {
-                    drop(wait, &release.rows[i], rule, RuleEngine.noRoom(gate.noun), at: moment)
+                    drop(wait, i, &release, RuleEngine.noRoom(gate.noun), at: moment)
                     continue
                 }
                 let isFirst = gate.name != wait.gate || wait.reason.isEmpty
@@ -115,13 +117,13 @@ extension RuleEngine {
 
     /// Ends the waiting of a sink that is never told.
     private mutating func drop(
-        _ wait: RuleMemory.Wait, _ row: inout RuleMemory, _ rule: Rule, _ reason: String, at moment: StepContext
+        _ wait: RuleMemory.Wait, _ i: Int, _ release: inout Release, _ reason: String, at moment: StepContext
     ) {
-        guard let event = row.event else { return }
-        suppress(rule, event, reason, for: wait.sink, at: moment)
-        row.waits.removeAll { $0.sink == wait.sink }
-        if wait.content == .end { row.forgetTold(wait.sink) }
-        if wait.isListed { takeListed(in: event, rule, for: wait.sink) { _, _ in } }
+        guard let event = release.rows[i].event else { return }
+        suppress(release.rule, event, reason, for: wait.sink, at: moment)
+        release.rows[i].waits.removeAll { $0.sink == wait.sink }
+        if wait.content == .end { release.rows[i].forgetTold(wait.sink) }
+        if wait.isListed { release.logs.append((event, wait.sink, isTold: false)) }
     }
 
     /// Keeps the count of what is over before its limit allowed it, for the next message of the group.
@@ -158,6 +160,8 @@ struct Release {
     var counts: [String: Int] = [:]
     /// Sinks to which a gate is still closed, so that what it counts goes on waiting.
     var closed = Set<String>()
+    /// Messages of logs that a sink was told, or is never told.
+    var logs: [(message: Event, sink: String, isTold: Bool)] = []
     /// Groups that are to be told now.
     var opened = Set<RowTable.Group>()
 

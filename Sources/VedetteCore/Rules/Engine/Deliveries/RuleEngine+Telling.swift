@@ -59,7 +59,7 @@ extension RuleEngine {
             }
             deliver(rule, message, to: target, withheld: withheld, at: moment)
             let group = events.count > 1 ? message.id.description : ""
-            for i in indices { noteTold(&release.rows[i], rule, audience.sink, in: group, at: moment) }
+            for i in indices { noteTold(i, &release, audience.sink, in: group, at: moment) }
             let content: Candidate.Content = last.kind == .resolved ? .end : .firing
             charge(MadeMessage(rule: rule, events: events, sink: audience.sink, content: content), at: moment)
             told += events
@@ -94,22 +94,19 @@ extension RuleEngine {
 
     /// Remembers that a sink was told the row's event.
     private mutating func noteTold(
-        _ row: inout RuleMemory, _ rule: Rule, _ sink: String, in group: String, at moment: StepContext
+        _ i: Int, _ release: inout Release, _ sink: String, in group: String, at moment: StepContext
     ) {
-        let isListed = row.waits.contains { $0.sink == sink && $0.isListed }
-        row.waits.removeAll { $0.sink == sink }
-        guard let event = row.event else { return }
-        guard !isListed else {
-            let group = event.kind == .digest ? event.id.description : ""
-            return takeListed(in: event, rule, for: sink) { engine, listed in
-                guard let match = listed.event, !listed.isKnown(to: sink, rule) else { return }
-                engine.note(&listed, rule, match, sink, in: group, at: moment)
-            }
+        let isListed = release.rows[i].waits.contains { $0.sink == sink && $0.isListed }
+        release.rows[i].waits.removeAll { $0.sink == sink }
+        guard let event = release.rows[i].event else { return }
+        if isListed {
+            release.logs.append((event, sink, isTold: true))
+        } else {
+            note(&release.rows[i], release.rule, event, sink, in: group, at: moment)
         }
-        note(&row, rule, event, sink, in: group, at: moment)
     }
 
-    private mutating func note(
+    mutating func note(
         _ row: inout RuleMemory, _ rule: Rule, _ event: Event, _ sink: String, in group: String, at moment: StepContext
     ) {
         if rule.isEnd(event) { row.forgetTold(sink) }

@@ -43,7 +43,9 @@ extension RuleEngine {
         guard put(log) else { return suppress(rule, event, RuleEngine.noRoom(log.noun), to: sinks, at: moment) }
         for sink in sinks where rule.remembersListed(event) {
             row.listings.removeAll { $0.sink == sink && $0.group == key.name }
-            row.listings.append(RuleMemory.Listing(sink: sink, group: key.name, match: event.id.description))
+            row.listings.append(
+                RuleMemory.Listing(
+                    sink: sink, group: key.name, match: event.id.description, value: rule.announcedValue(event)))
         }
         let time = log.isCivil ? log.due?.rfc3339 : nil
         suppress(rule, event, "goes into the digest of \(time ?? "the rule")", to: sinks, at: moment)
@@ -114,16 +116,20 @@ extension RuleEngine {
     }
 
     /// Ends the listing of matches in a message that a sink was told, or is never told.
-    /// - Parameter note: what is remembered of each instead.
     mutating func takeListed(
-        in message: Event, _ rule: Rule, for sink: String, note: (inout RuleEngine, inout RuleMemory) -> Void
+        in message: Event, _ rule: Rule, for sink: String, isTold: Bool, at moment: StepContext
     ) {
-        for key in table.keys(in: RowTable.Group(listing: rule.key(ofMessage: message.id.description))) {
+        let id = message.id.description
+        for key in table.keys(in: RowTable.Group(listing: rule.key(ofMessage: id))) {
             guard var row = table[key],
-                let i = row.listings.firstIndex(where: { $0.sink == sink && $0.group == message.id.description })
+                let i = row.listings.firstIndex(where: { $0.sink == sink && $0.group == id })
             else { continue }
-            row.listings.remove(at: i)
-            note(&self, &row)
+            let listing = row.listings.remove(at: i)
+            if isTold, let event = row.event, !row.isKnown(to: sink, rule) {
+                note(&row, rule, event, sink, in: message.kind == .digest ? id : "", at: moment)
+                // A later match, which was dropped, can be in its place.
+                row.told?.value = listing.value
+            }
             row.dropEventIfUnused()
             put(row)
         }
@@ -138,10 +144,12 @@ extension RuleMemory {
         var group: String
         /// The id of the event.
         var match: String
+        /// The value that it announces.
+        var value: String?
     }
 
     /// Whether the sink was told the match, or an earlier one in whose place it is.
-    func isKnown(to sink: String, _ rule: Rule) -> Bool {
+    fileprivate func isKnown(to sink: String, _ rule: Rule) -> Bool {
         guard let told, told.ended == nil else { return false }
         return rule.gates.resolved ? told.sinks.contains(sink) : told.due != nil
     }

@@ -114,11 +114,11 @@ extension RuleMemory.Wait {
 }
 
 extension RuleMemory.Listing {
-    fileprivate var json: JSON { JSON.array([sink, group, match].map(JSON.string)) }
+    fileprivate var json: JSON { JSON.array(([sink, group, match] + [value].compactMap { $0 }).map(JSON.string)) }
 
     fileprivate init?(json: JSON) {
-        guard let texts = json.texts, texts.count == 3 else { return nil }
-        self.init(sink: texts[0], group: texts[1], match: texts[2])
+        guard let texts = json.texts, texts.count >= 3 else { return nil }
+        self.init(sink: texts[0], group: texts[1], match: texts[2], value: texts.count > 3 ? texts[3] : nil)
     }
 }
 
