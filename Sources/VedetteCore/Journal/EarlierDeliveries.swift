@@ -75,13 +75,13 @@ public struct EarlierDelivery: Sendable {
             attempts: delivery.attempts, due: delivery.due)
     }
 
-    /// Returns the ends of deliveries that are not sent, by their ids.
+    /// Returns the ends of deliveries that are not sent, in the order of their ids.
     /// - Parameters:
     ///   - added: the new deliveries, in their order.
     ///   - earlier: what was found for them.
-    static func ends(by added: [Delivery], of earlier: [EarlierDelivery]) -> [Int64: (
-        place: DeliveryPlace, attempt: Attempt
-    )] {
+    static func ends(
+        by added: [Delivery], of earlier: [EarlierDelivery]
+    ) -> [(place: DeliveryPlace, attempt: Attempt)] {
         var ends: [Int64: (place: DeliveryPlace, attempt: Attempt)] = [:]
         func end(_ one: EarlierDelivery, _ reason: String, at now: Timestamp) {
             var attempt = Attempt(
@@ -110,7 +110,7 @@ public struct EarlierDelivery: Sendable {
                 }
             }
         }
-        return ends
+        return ends.values.sorted { $0.place.id < $1.place.id }
     }
 
     /// Returns why an earlier message of the same rule is not to be sent before this one; nil when it is.

@@ -104,9 +104,9 @@ public struct QueueEviction<Queues: EvictableQueues> {
         let later = added.filter(limits.mayReplace)
         guard !later.isEmpty else { return }
         let ends = EarlierDelivery.ends(by: later, of: try queues.earlier(EarlierDeliveries.of(later)))
-        _ = try queues.write(ends.values.map(\.attempt))
-        ended.merge(ends.mapValues(\.attempt)) { _, end in end }
-        replaced += ends.values.map(\.place)
+        _ = try queues.write(ends.map(\.attempt))
+        for end in ends { ended[end.place.id] = end.attempt }
+        replaced += ends.map(\.place)
     }
 
     private mutating func evict(after added: [Delivery]) throws {

@@ -166,7 +166,7 @@ struct MemoryJournalState: Sendable {
         let earlier = EarlierDeliveries.of(later).flatMap { search in
             pending.reversed().filter(search.contain).prefix(EarlierDeliveries.limit).map(EarlierDelivery.init)
         }
-        let ends = EarlierDelivery.ends(by: later, of: earlier).values
+        let ends = EarlierDelivery.ends(by: later, of: earlier)
         _ = try write(ends.map(\.attempt))
         var eviction = try evict(limits, after: current(added))
         eviction.replaced = ends.map(\.place)
