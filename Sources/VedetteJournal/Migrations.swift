@@ -232,10 +232,10 @@ enum Migrations {
                 "the journal \(files.database) was written by a later Vedette (schema \(version), known: \(known)): "
                     + "use that version, or another --state")
         }
-        if version == steps.count {
+        if version > 0 {
             // Before its release a version has other tables from day to day.
             let columns = "select m.name || '.' || c.name from sqlite_schema m join pragma_table_info(m.name) c"
-            let missing = JournalTable.missingColumn(in: try String.fetchSet(db, sql: columns))
+            let missing = JournalTable.missingColumn(in: try String.fetchSet(db, sql: columns), version: version)
             if let missing { throw JournalError.unreleased(files, missing) }
         }
         return version

@@ -328,7 +328,7 @@ enum Migrations {
         let version = try version(connection)
         guard version >= 0 else { throw JournalError.unfinishedCopy(location) }
         guard version <= known else { throw JournalError.newer(location, version: version, known: known) }
-        if version == steps.count {
+        if version > 0 {
             // Before its release a version has other tables from day to day.
             let columns = try connection.run(
                 """
@@ -336,7 +336,7 @@ enum Migrations {
                 where c.relnamespace = current_schema()::regnamespace and a.attnum > 0 and not a.attisdropped
                 """
             ).map { try $0.text(0) }
-            let missing = JournalTable.missingColumn(in: Set(columns))
+            let missing = JournalTable.missingColumn(in: Set(columns), version: version)
             if let missing { throw JournalError.unreleased(location, missing) }
         }
         return version

@@ -71,10 +71,13 @@ struct OpeningTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.database)) == before)
     }
 
-    @Test("tables of an earlier build are refused by writer, reader and repair, in one sentence that says what to do")
-    func unreleased() throws {
+    @Test(
+        "tables of an earlier build are refused by writer, reader and repair, in one sentence that says what to do",
+        arguments: [1, 2])
+    func unreleased(version: Int) throws {
         let journal = try scratch.open()
-        try journal.tamper("drop index delivery_subject; alter table delivery drop column subject")
+        try journal.tamper(
+            "drop index delivery_subject; alter table delivery drop column subject; pragma user_version = \(version)")
         try journal.close()
         for open in [{ _ = try scratch.open() }, { _ = try scratch.reader() }] as [() throws -> Void] {
             let error = #expect(throws: JournalError.self) { try open() }

@@ -192,4 +192,16 @@ struct RestoreTests {
         harness.pass(.seconds(600))
         #expect(harness.sent.count == 1)
     }
+
+    @Test("a poll that was not committed leaves an item missing that the one before did not show")
+    func uncommittedPresence() {
+        var harness = RuleHarness(Rule.when(.becomes("down")) { $0.remind = Reminder(every: .seconds(600)) })
+        harness.item("a", "down", was: "up")
+        harness.poll(missing: ["a"])
+        harness.engine.undo(harness.evaluatePoll())
+        harness.pass(.seconds(600))
+        #expect(harness.sent.count == 1)
+        harness.poll()
+        #expect(harness.sent.count == 2)
+    }
 }

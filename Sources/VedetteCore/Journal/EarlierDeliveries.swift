@@ -4,7 +4,7 @@
 /// subjects.
 public struct EarlierDeliveries: Sendable {
     /// The most that are read, the newest first.
-    public static let limit = 2000
+    public static let limit = 10_000
 
     public let sink: String
     public let rule: String

@@ -404,6 +404,7 @@ actor RuleCoordinator {
         for source in edited { locks.unlock(source) }
         // Of rules that were unknown here, it left out what others wrote.
         await refresh(isComplete: true)
+        await refresh()
         do throws(JournalError) {
             try await endUnwatched(Set(configured.keys))
             try await findExisting(in: polled)
@@ -549,7 +550,8 @@ actor RuleCoordinator {
             let before = Set(engine.silences.map(\.id))
             engine.setSilences(changes.silences)
             hasOtherSilences = before != Set(engine.silences.map(\.id))
-            version = changes.version
+            // All rows come without the records of sources that changed since.
+            if !isComplete { version = changes.version }
             publishAll()
         } catch {
             dependencies.log.log(.debug, "failed to read what other watchers changed: \(error.detail)")

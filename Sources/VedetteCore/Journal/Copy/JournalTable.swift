@@ -84,9 +84,13 @@ public struct JournalTable: Sendable, Hashable {
     ]
 
     /// Returns the first column that a journal lacks, as `table.column`; nil when it has all.
-    /// - Parameter found: the columns that it has, written like that.
-    public static func missingColumn(in found: Set<String>) -> String? {
-        all.lazy.flatMap { table in table.columns.map { "\(table.name).\($0.name)" } }.first { !found.contains($0) }
+    /// - Parameters:
+    ///   - found: the columns that it has, written like that.
+    ///   - version: its schema; the columns of later ones are not asked for.
+    public static func missingColumn(in found: Set<String>, version: Int) -> String? {
+        let later: Set<String> = version < 2 ? ["silence.begins", "silence.fields"] : []
+        return all.lazy.flatMap { table in table.columns.map { "\(table.name).\($0.name)" } }
+            .first { !found.contains($0) && !later.contains($0) }
     }
 }
 

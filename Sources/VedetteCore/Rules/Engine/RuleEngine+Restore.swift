@@ -140,7 +140,9 @@ extension RuleEngine {
                 continue
             }
             let identity = key.slot == .log ? rule.logIdentity : rule.identity
-            if new.identity != identity { edited.append(new.key) }
+            // A log for all sinks is sent to those that its matches were for.
+            let isForOthers = key.slot == .log && !key.name.contains("\u{1F}") && row.sinks != rule.notify.map(\.sink)
+            if new.identity != identity || isForOthers { edited.append(new.key) }
             new.identity = identity
             new.leaveRemovedSinks(rule) {
                 suppress(rule, $1, "the rule no longer names this sink", for: $0, at: moment)
@@ -171,7 +173,8 @@ extension RuleEngine {
         case .match: recomputeMatch(row, rule, stored, at: moment)
         case .log: closeLog(row, rule, at: moment)
         case .limit where rule.gates.limit == nil, .tally where rule.gates.atLeast == nil,
-            .absence where rule.gates.nothing == .zero, .reference where rule.announcedFields.isEmpty, .failed:
+            .absence where rule.gates.nothing == .zero, .reference where rule.announcedFields.isEmpty,
+            .once where rule.gates.oncePer == nil, .failed:
             forget(row.key)
         case .tally: slideTally(row, rule, at: moment.now)
         case .absence where row.due != nil:

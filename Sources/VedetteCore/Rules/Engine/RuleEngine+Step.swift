@@ -19,6 +19,8 @@ extension RuleEngine {
         var healthBefore: [String: RuleWorld.Health] = [:]
         /// Sources that the step confirmed, for `undo`.
         var wereUnconfirmed = Set<String>()
+        /// The items that were missing from sources before the step, for `undo`.
+        var missingBefore: [String: Set<String>] = [:]
         /// Sources whose items the step counted first, for `undo`.
         var wereUncounted = Set<String>()
         /// Log lines about matches that were discarded because their rule or source is gone or changed.
@@ -48,6 +50,7 @@ extension RuleEngine {
             ended += later.ended
             healthBefore.merge(later.healthBefore) { first, _ in first }
             wereUnconfirmed.formUnion(later.wereUnconfirmed)
+            missingBefore.merge(later.missingBefore) { first, _ in first }
             wereUncounted.formUnion(later.wereUncounted)
             discarded += later.discarded
             failures += later.failures
@@ -62,14 +65,6 @@ extension RuleEngine {
                 lastWrite[write.key] = writes.count
                 writes.append(write)
             }
-        }
-
-        /// Forgets the changes of rows that are as the journal has them.
-        mutating func removeWrites(of keys: Set<RuleMemory.Key>) {
-            let others = writes.filter { !keys.contains($0.key) }
-            (writes, lastWrite) = ([], [:])
-            for write in others { record(write) }
-            for key in keys { changes.removeValue(forKey: key) }
         }
 
         /// Whether there is nothing to commit.
@@ -102,6 +97,7 @@ extension RuleEngine {
         table.endUndo()
         for (source, health) in failed.healthBefore { _ = world.set(health, of: source) }
         world.unconfirmed.formUnion(failed.wereUnconfirmed)
+        for (source, missing) in failed.missingBefore { world.missing[source] = missing.isEmpty ? nil : missing }
         world.uncounted.formUnion(failed.wereUncounted)
         world.endedSilences.subtract(failed.endedSilences)
         world.silences += failed.ended.filter { ended in !world.silences.contains { $0.id == ended.id } }

@@ -135,8 +135,16 @@ public struct RuleEngine: Sendable {
         step.changes[write.key] = .some(row)
         if let source = write.before?.subject?.source, !table.hasRows(of: source) {
             if world.unconfirmed.remove(source) != nil { step.wereUnconfirmed.insert(source) }
-            world.missing[source] = nil
+            setMissing([], of: source)
         }
+    }
+
+    /// Sets the items that the last good poll of a source did not show.
+    mutating func setMissing(_ missing: Set<String>, of source: String) {
+        let before = world.missing[source] ?? []
+        guard missing != before else { return }
+        if step.missingBefore[source] == nil { step.missingBefore[source] = before }
+        world.missing[source] = missing.isEmpty ? nil : missing
     }
 
     /// Runs a step, and returns what it changed.

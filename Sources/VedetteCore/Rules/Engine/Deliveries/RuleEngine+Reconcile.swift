@@ -78,7 +78,7 @@ extension RuleEngine {
             case .pass: release.pass(i, wait, isLate: isLate)
             case .list(let target):
                 // What has no room could not be told over.
-                if rule.remembersListed(event), !table.hasRoom(for: release.rows[i]) {
+                if rule.gates.resolved, event.kind != .resolved, !table.hasRoom(for: release.rows[i]) {
                     drop(wait, i, &release, RuleEngine.noRoom(release.rows[i].noun), at: moment)
                 } else {
                     release.lists[i] = target

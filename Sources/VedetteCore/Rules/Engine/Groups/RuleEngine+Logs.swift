@@ -97,8 +97,10 @@ extension RuleEngine {
         let key = rule.key(ofMessage: event.id.description)
         moveListed(from: RowTable.Group(listing: log.key), to: key.name)
         var row = RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady)
-        row.audience = log.sinks.count
-        for sink in log.sinks {
+        // A journal from before the sinks were stored has none.
+        let sinks = log.sinks.isEmpty ? rule.notify.map(\.sink) : log.sinks
+        row.audience = sinks.count
+        for sink in sinks {
             var wait = RuleMemory.Wait(.firing, sink)
             (wait.count, wait.isListed) = (log.replaced, true)
             row.waits.append(wait)
@@ -131,6 +133,9 @@ extension RuleEngine {
                 row.told?.value = listing.value
             }
             row.dropEventIfUnused()
+            guard !put(row) else { continue }
+            // Beyond the room for matches that were told nothing is remembered of them.
+            row.told = nil
             put(row)
         }
     }

@@ -44,7 +44,7 @@ extension RuleEngine {
     /// - Parameter events: the poll's events.
     mutating func confirm(_ source: String, missing absent: Set<String>, _ events: [Event], at moment: StepContext) {
         if world.unconfirmed.remove(source) != nil { step.wereUnconfirmed.insert(source) }
-        world.missing[source] = absent.isEmpty || !table.hasRows(of: source) ? nil : absent
+        setMissing(table.hasRows(of: source) ? absent : [], of: source)
         for key in table.keysToConfirm(by: source) {
             guard let row = table[key], !world.isUncertain(row) else { continue }
             expire(row, at: moment)

@@ -18,7 +18,8 @@ extension RuleEngine {
     mutating func updateRows(with event: Event, at moment: StepContext) -> Set<String> {
         var retracting = Set<String>()
         for key in table.keys(about: Subject(event)) {
-            guard let row = table[key], row.key.slot == .match, let rule = rule(of: key) else { continue }
+            // What a rule that is gone still tells is not asked again.
+            guard let row = table[key], row.key.slot == .match, let rule = rules.rule(named: key.rule) else { continue }
             if takesBack(event, row, rule) {
                 retracting.insert(key.rule)
                 let isGrouped = row.waits.contains { $0.gate == ServerGate.name }

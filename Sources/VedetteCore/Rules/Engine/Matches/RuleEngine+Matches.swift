@@ -115,7 +115,10 @@ extension RuleEngine {
     ) {
         var waits: [RuleMemory.Wait] = []
         let goesOn =
-            row.told.map { $0.ended != nil && rule.gates.resolved && $0.value == rule.announcedValue(event) } ?? false
+            row.told.map {
+                $0.ended != nil && rule.gates.resolved
+                    && ($0.value ?? rule.announcedValue($0.event)) == rule.announcedValue(event)
+            } ?? false
         for target in rule.notify {
             if goesOn, var end = row.waits.first(where: { $0.sink == target.sink && $0.content == .end }) {
                 suppress(rule, event, "told before, and its end was withheld", for: target.sink, at: moment)

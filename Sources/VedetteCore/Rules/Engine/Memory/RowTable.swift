@@ -83,6 +83,8 @@ struct RowTable: Sendable {
 
     /// Whether the rule has room for this row: for one more, unless it has its place already.
     func hasRoom(for row: RuleMemory) -> Bool {
+        // The message of a log tells what it lists, however much waits.
+        if row.waits.contains(where: \.isListed) { return true }
         let room = RowTable.room(row)
         if let old = rows[row.key], RowTable.room(old) == room { return true }
         return counts[room, default: 0] < RuleMemory.maximum
