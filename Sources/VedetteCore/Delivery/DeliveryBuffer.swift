@@ -99,7 +99,7 @@ struct DeliveryBuffer: Sendable {
     mutating func loaded(_ deliveries: [Delivery], ended: Set<Int64>) {
         (isLoading, wasLoaded) = (false, true)
         if mustReread { return reread() }
-        hasMore = deliveries.count >= DeliverySchedule.ahead || hasGrown
+        hasMore = !deliveries.isEmpty || hasGrown
         hasGrown = false
         for delivery in deliveries where delivery.id > lastSeen {
             (lastSeen, lastLoaded) = (delivery.id, delivery.id)
