@@ -100,7 +100,7 @@ struct SnoozeCommand: AsyncParsableCommand {
             Examples:
               vedette snooze --source lab-systems --for 2h
               vedette snooze --source lab-systems --item 59 --until "Ready for use"
-              vedette snooze --where 'name=prod-*' --from "saturday 22:00" --until "sunday 04:00"
+              vedette snooze --where 'name=prod-*' --from 22:00 --until 23:30
             """)
 
     @OptionGroup var subject: SilenceSubject
