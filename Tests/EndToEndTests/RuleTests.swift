@@ -212,7 +212,7 @@ struct RuleTests {
     func killed() async throws {
         let world = try World(
             """
-              - {name: stuck, when: {field: state, to: down}, for: 2s, notify: [out]}
+              - {name: stuck, when: {field: state, to: down}, for: 15s, notify: [out]}
               - {name: first, when: {field: state, to: down}, limit: {count: 1, per: 1h}, notify: [out]}
             """, every: "100ms")
         _ = try await world.poll("up")
