@@ -57,7 +57,7 @@ extension RuleEngine {
     }
 
     /// Returns the sources with rows of rules that are written differently in this set: their items show what is still true.
-    /// - Parameter rows: the rows; nil for those of the engine.
+    /// - Parameter rows: the rows to read the items for; nil for all rows of the engine.
     public func sourcesOfEdited(in rules: RuleSet, _ rows: [RuleMemory]? = nil) -> Set<String> {
         let edited = (rows ?? table.all).filter { row in
             row.key.slot == .match && row.dependsOnItem
