@@ -198,6 +198,9 @@ public enum ConfigurationKeys {
         KeySpec(
             "resolved", "true | false, or map", "Sends the end of each match that the rule announced, and of no other.",
             default: "false"),
+        KeySpec(
+            "recovered_for", "duration", "A match must stay over this long before `resolved` tells its end.",
+            default: "0s"),
         KeySpec("remind", "map", "Repeats the message while the match is true."),
         KeySpec("escalate", "list", "Further sinks when the match is still true after a while."),
         KeySpec("tests", "list", "Examples that `check` runs."),

@@ -69,6 +69,34 @@ struct AbsenceTests {
         #expect(harness.sent == ["out: No match of 'r' for 1 d", "out: b"])
     }
 
+    @Test("nothing with remind and escalate repeats the message until a match, and not while the source fails")
+    func reminded() {
+        var harness = RuleHarness(
+            backup {
+                $0.remind = Reminder(every: .seconds(3600))
+                $0.escalate = [Escalation(after: .seconds(5400), notify: [.init(sink: "boss")])]
+            })
+        harness.item("monday", nil)
+        harness.pass(.seconds(86_400))
+        harness.poll()
+        harness.pass(.seconds(3600))
+        harness.restart()
+        harness.pass(.seconds(1800))
+        #expect(
+            harness.sent == [
+                "out: No match of 'r' for 1 d", "out: No match of 'r' for 1 d 1 h", "boss: No match of 'r' for 1 d",
+            ])
+        harness.poll(isGood: false)
+        harness.pass(.seconds(1800))
+        #expect(harness.sent.count == 3)
+        harness.poll()
+        harness.pass(.seconds(3600))
+        #expect(harness.sent.count == 4)
+        harness.item("a", nil)
+        harness.pass(.seconds(80_000))
+        #expect(harness.sent.count == 4)
+    }
+
     @Test("at_least: the match that fills the count within the span is a message, and the count starts anew")
     func atLeast() {
         var harness = RuleHarness(

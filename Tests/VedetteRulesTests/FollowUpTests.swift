@@ -39,14 +39,23 @@ struct FollowUpTests {
         #expect(harness.sent == ["out: a: up → down", "boss: a: up → down"])
     }
 
-    @Test("a reminder that a silence covers is suppressed with the reason")
+    @Test("a reminder and an escalation that a silence covers leave the reason, and follow it if it is still so")
     func silenced() {
         var harness = RuleHarness(escalating { $0.remind = Reminder(every: .seconds(3600)) })
         harness.item("a", "down", was: "up")
         harness.engine.setSilences([Silence(id: 1, item: "a", created: RuleHarness.noon)])
         harness.pass(.seconds(3600))
         #expect(harness.sent == ["out: a: up → down"])
-        #expect(harness.suppressed == Array(repeating: "a: up → down: silenced: item 'a'", count: 2))
+        #expect(harness.suppressed == ["a: up → down: silenced: item 'a'"])
+        harness.restart()
+        harness.pass(.seconds(3600))
+        harness.silence()
+        #expect(harness.sent == ["out: a: up → down", "boss: a: up → down", "out: a: still down"])
+        harness.silence(Silence(id: 2, item: "a", created: RuleHarness.noon))
+        harness.pass(.seconds(7200))
+        harness.item("a", "up", was: "down")
+        harness.silence()
+        #expect(harness.sent.count == 3, "it is over")
     }
 
     @Test("an escalation waits while a source of 'depends' is failing")

@@ -76,6 +76,89 @@ struct ResolvedTests {
         #expect(harness.sent == ["out: a: up → down", "out: b: up → down", "out: a: down → up"])
     }
 
+    private var lasting: Rule { rule { $0.recoveredFor = .seconds(300) } }
+
+    @Test("recovered_for: an end is told once it lasted and a poll shows it; what is down again before was never up")
+    func recoveredFor() {
+        var harness = RuleHarness(lasting)
+        harness.item("a", "down", was: "up")
+        harness.item("a", "up", was: "down")
+        harness.pass(.seconds(200))
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(200))
+        harness.item("a", "up", was: "down")
+        harness.restart()
+        harness.pass(.seconds(299))
+        harness.poll()
+        #expect(harness.sent == ["out: a: up → down"])
+        #expect(harness.rows.values.map(\.waitingReason) == ["recovering"])
+        harness.pass(.seconds(1))
+        #expect(harness.sent.count == 1 && harness.needsPoll, "a poll shows whether it is still up")
+        harness.poll(isGood: false)
+        harness.pass(.seconds(60))
+        #expect(harness.sent.count == 1)
+        harness.poll()
+        #expect(harness.sent == ["out: a: up → down", "out: a: down → up (+2)"])
+        #expect(harness.rows.isEmpty)
+    }
+
+    @Test("recovered_for: a change of what is over does not begin its time anew; another value that matches is told")
+    func recoveredToOther() {
+        var harness = RuleHarness(
+            rule(.becomes("down", "broken")) { $0.recoveredFor = .seconds(300) })
+        harness.item("a", "down", was: "up")
+        harness.item("a", "up", was: "down")
+        harness.pass(.seconds(200))
+        harness.item("a", "idle", was: "up")
+        harness.pass(.seconds(100))
+        harness.poll()
+        #expect(harness.sent.last == "out: a: down → up")
+        harness.item("b", "down", was: "up")
+        harness.item("b", "up", was: "down")
+        harness.item("b", "broken", was: "up")
+        harness.pass(.seconds(600))
+        harness.poll()
+        #expect(harness.sent.suffix(2) == ["out: b: up → down", "out: b: up → broken (+1)"])
+    }
+
+    @Test("recovered_for counts from the last end, also where the match between was too short for 'for'")
+    func recoveredAfterHeld() {
+        var harness = RuleHarness(
+            rule {
+                $0.pendingFor = .seconds(120)
+                $0.recoveredFor = .seconds(300)
+            })
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(120))
+        harness.poll()
+        harness.item("a", "up", was: "down")
+        harness.pass(.seconds(200))
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(60))
+        harness.item("a", "up", was: "down")
+        harness.pass(.seconds(299))
+        harness.poll()
+        #expect(harness.sent == ["out: a: up → down"])
+        harness.pass(.seconds(1))
+        harness.poll()
+        #expect(harness.sent.count == 2)
+    }
+
+    @Test("recovered_for of a source needs no poll: its good polls are what lasts")
+    func recoveredSource() {
+        var harness = RuleHarness(rule(.sourceState([.failing])) { $0.recoveredFor = .seconds(300) })
+        harness.source(.failing, "y", "status 500")
+        harness.source(.recovered, "y", "status 500")
+        harness.pass(.seconds(299))
+        #expect(harness.sent == ["out: y is failing"])
+        harness.source(.failing, "y", "status 500")
+        harness.pass(.seconds(600))
+        #expect(harness.sent == ["out: y is failing"])
+        harness.source(.recovered, "y", "status 500")
+        harness.pass(.seconds(300))
+        #expect(harness.sent.count == 2)
+    }
+
     @Test("the sinks of an escalation get the end, too")
     func escalated() {
         var harness = RuleHarness(

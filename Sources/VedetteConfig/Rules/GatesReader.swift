@@ -20,7 +20,7 @@ struct GatesReader {
         gates.conditions = conditions(map["if"], "'if'") + conditions(map["unless"], "'unless'", isExcluded: true)
         gates.atLeast = map["at_least"].flatMap(atLeast)
         gates.nothing = map["nothing"].flatMap { scalars.duration($0, "'nothing'", atLeast: .seconds(1)) } ?? .zero
-        for name in ["for", "at_least", "digest", "remind", "escalate", "once_per"]
+        for name in ["for", "at_least", "digest", "once_per"]
         where map.has("nothing") && map.has(name) {
             findings.error(
                 map.key(name), "'\(name)' is about events, but 'nothing' is about their absence; remove one")
@@ -31,6 +31,12 @@ struct GatesReader {
         gates.remind = map["remind"].flatMap(remind)
         gates.escalate = map["escalate"].map(escalate) ?? []
         gates.resolved = map["resolved"].flatMap { $0.isMap ? true : scalars.flag($0, "'resolved'") } ?? false
+        gates.recoveredFor = map["recovered_for"].flatMap { scalars.duration($0, "'recovered_for'") } ?? .zero
+        if map.has("recovered_for"), !gates.resolved {
+            findings.error(
+                map.key("recovered_for"),
+                "'recovered_for' is about ends, which only 'resolved: true' tells; add that or remove it")
+        }
         if gates.digest != nil || gates.quiet?.action == .digest, !gates.escalate.isEmpty {
             findings.error(
                 map.key("escalate"), "'escalate' is about one event, but 'digest' joins several; keep one")

@@ -7,7 +7,7 @@ enum RuleIdentity {
     /// The keys that decide what its rows are about, and what they wait for.
     static let ofRows = [
         "when", "for", "at_least", "nothing", "if", "unless", "depends", "quiet", "during", "once_per", "digest",
-        "limit", "resolved", "remind", "escalate",
+        "limit", "resolved", "recovered_for", "remind", "escalate",
     ]
     /// The keys that decide what its logs list, and when they are sent.
     static let ofLogs = ["digest", "quiet", "during"]

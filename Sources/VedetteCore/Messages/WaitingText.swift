@@ -2,7 +2,7 @@
 
 /// Describes what a rule waits for, for `status`, `explain`, `replay` and `test`.
 extension RuleMemory {
-    /// Why something waits, in one word: `held`, `deferred`, `digest`, `limited`, `silenced`, `blocked`, `grouped`,
+    /// Why something waits, in one word: `held`, `recovering`, `deferred`, `digest`, `limited`, `silenced`, `blocked`, `grouped`,
     /// `unconfirmed`, `reminder`, `nothing`, `counted` or `failed`. Nil when nothing waits: then the row only counts or
     /// remembers.
     public var waitingReason: String? {
@@ -10,7 +10,8 @@ extension RuleMemory {
         case .match:
             if held != nil { return "held" }
             if let wait = waiting { return wait.gate == SinkSilencesGate.name ? SilencesGate.name : wait.gate }
-            return told?.due == nil ? nil : "reminder"
+            guard let told, told.isFollowed else { return nil }
+            return told.gate.isEmpty ? "reminder" : told.gate
         case .log: return count > 0 ? "digest" : nil
         case .failed: return "failed"
         case .absence: return due == nil ? nil : "nothing"

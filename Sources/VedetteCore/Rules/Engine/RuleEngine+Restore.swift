@@ -216,8 +216,8 @@ extension RuleEngine {
         if var told = row.told, told.ended == nil {
             told.tellsEnd = rule.gates.resolved
             let isFollowed = rule.hasFollowUps && !rule.endsReminders(told.event)
-            (told.due, told.isCivil) = (isFollowed ? rule.nextFollowUp(told) : nil, false)
-            if told.due == nil, row.told?.due != nil { row.group = "" }
+            told.follow(at: isFollowed ? rule.nextFollowUp(told) : nil)
+            if told.due == nil, row.told?.isFollowed == true { row.group = "" }
             row.told = rule.needs(told) ? told : nil
         }
         row.dropEventIfUnused()
@@ -324,7 +324,9 @@ extension RuleMemory {
                 rule.timeOfAge(of: held.event, at: now) ?? min(held.due, now.steady.advanced(by: rule.gates.pendingFor))
         }
         for i in row.waits.indices where !row.waits[i].isCivil {
-            row.waits[i].until = clamp(row.waits[i].until, within: ServerGate.span)
+            let isEnd = row.waits[i].gate == RecoveredForGate.name
+            row.waits[i].until = clamp(
+                row.waits[i].until, within: isEnd ? rule.gates.recoveredFor : ServerGate.span)
         }
         if let told = row.told {
             row.told?.since = min(told.since, now.steady)

@@ -17,6 +17,8 @@ public struct Gates: Sendable {
     public var limit: Limit?
     /// `resolved`: sends the end of each match that the rule announced, and of no other.
     public var resolved = false
+    /// `recovered_for`: how long a match must be over before its end is told; zero tells it at once.
+    public var recoveredFor: Duration = .zero
     /// `at_least`: how many matches make a message; nil for each.
     public var atLeast: Limit?
     /// `nothing`: sends a message when nothing matched for this long; zero for never.

@@ -16,27 +16,30 @@ extension RuleEngine {
             // A later match of the subject may wait, so that what was told is no longer as it is.
             let present = told.latest ?? told.event
             let event = row.waits.contains { $0.content == .firing } ? row.event ?? present : present
-            var withheld: (gate: any Gate.Type, waiting: Verdict.Waiting)?
             var reason: String?
             let candidate = Candidate(rule: rule, event: event, sink: "", content: .followUp)
             switch verdict(of: candidate, at: now) {
-            case (.wait(let waiting), let gate) where gate == QuietGate.self:
-                (told.due, told.isCivil) = (waiting.until, waiting.isCivil)
+            case (.wait(let waiting), let gate):
+                if gate.leavesRecord, told.gate != gate.name {
+                    suppress(rule, event, waiting.reason, at: moment)
+                }
+                told.follow(at: waiting.until, isCivil: waiting.isCivil, gate: gate.name)
                 row.told = told
                 put(row)
                 continue
-            case (.wait(let waiting), let gate): (withheld, reason) = ((gate, waiting), waiting.reason)
             case (.drop(let why), _): reason = why
-            case (.pass, _), (.list, _): break
+            case (.pass, _), (.list, _):
+                // Whether there still was no match is unknown.
+                if rule.gates.nothing > .zero, world.unconfirmed.contains(event.source) {
+                    reason = "'\(event.source)' has not been polled well since"
+                }
             }
-            var missed: [Rule.NotificationTarget] = []
             while told.step < rule.gates.escalate.count,
                 told.since.advanced(by: rule.gates.escalate[told.step].after) <= now.steady
             {
                 if let reason {
                     for target in rule.gates.escalate[told.step].notify {
                         suppress(rule, event, reason, for: target.sink, at: moment)
-                        missed.append(target)
                     }
                 } else {
                     escalations[told.step, default: []].append((row.key, event))
@@ -50,21 +53,43 @@ extension RuleEngine {
                     suppress(rule, event, reason, at: moment)
                 } else {
                     let seconds = max(0, now.steady.seconds(since: told.since))
-                    let reminder = event.reminder(id: moment.identifier(), at: now.wall, after: seconds)
+                    var reminder = event.reminder(id: moment.identifier(), at: now.wall, after: seconds)
+                    if rule.gates.nothing > .zero {
+                        reminder.summary?.title = MessageTitle.ofAbsence(
+                            rule, after: rule.gates.nothing.inSeconds + seconds)
+                    }
                     reminders.append((row.key, reminder))
                 }
             }
-            (told.due, told.isCivil) = (rule.nextFollowUp(told), false)
+            told.follow(at: rule.nextFollowUp(told))
             row.told = rule.needs(told) ? told : nil
             if told.due == nil { row.group = "" }
             put(row)
-            guard let (gate, waiting) = withheld else { continue }
-            for target in missed { keepEscalation((row.key, event), rule, target.sink, at: gate, waiting, now) }
         }
         for (number, parts) in escalations.sorted(by: { $0.key < $1.key }) {
             sendTogether(parts, rule, to: rule.gates.escalate[number].notify, at: moment)
         }
         sendTogether(reminders, rule, to: rule.notify, at: moment)
+    }
+
+    /// Sends the reminders and escalations that a gate withheld and no longer withholds. An item whose source is uncertain waits
+    /// for a good poll.
+    mutating func askForFollowUps(
+        of keys: [RuleMemory.Key], _ rule: Rule, _ group: RowTable.Group, at moment: StepContext
+    ) {
+        guard let gate = group.gate else { return }
+        let withheld = keys.filter { table[$0]?.told?.gate == gate }
+        for key in withheld {
+            guard var row = table[key] else { continue }
+            row.told?.follow(at: moment.now.steady, gate: gate)
+            put(row)
+        }
+        for key in withheld {
+            guard let row = table[key], row.told?.isDue(at: moment.now) == true, !world.isUncertain(row) else {
+                continue
+            }
+            sendFollowUps(row, rule, at: moment)
+        }
     }
 
     /// Returns the row, and the other rows of its message that are due.
@@ -88,7 +113,7 @@ extension RuleEngine {
                     let end = world.silenceEnd(of: rule, part.event, sink: target.sink, at: moment.now)
                     let waiting = Verdict.Waiting(
                         reason: "silenced: \(silence.description)", until: end, isCivil: true)
-                    keepEscalation(part, rule, target.sink, at: SinkSilencesGate.self, waiting, moment.now)
+                    keepEscalation(part, rule, target.sink, waiting, moment.now)
                 } else {
                     sent.append(part)
                 }
@@ -108,17 +133,16 @@ extension RuleEngine {
         }
     }
 
-    /// Lets an escalation that a gate withholds wait there; a reminder does not.
+    /// Lets an escalation that a silence of one sink withholds wait for its end; a reminder does not.
     private mutating func keepEscalation(
-        _ part: Part, _ rule: Rule, _ sink: String, at gate: any Gate.Type, _ waiting: Verdict.Waiting,
-        _ now: RuleTime
+        _ part: Part, _ rule: Rule, _ sink: String, _ waiting: Verdict.Waiting, _ now: RuleTime
     ) {
         let key = part.key
         var row = table[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
         guard part.event.kind != .reminder, !row.waits.contains(where: { $0.sink == sink }) else { return }
         row.event = row.event ?? part.event
         row.waits.append(RuleMemory.Wait(.firing, sink))
-        row.wait(sink, at: gate.name, waiting)
+        row.wait(sink, at: SinkSilencesGate.name, waiting)
         put(row)
     }
 

@@ -10,6 +10,7 @@ extension RuleEngine {
     ) {
         let rows = table.keys(in: group).compactMap { table[$0] }.filter { isIncluded(self, $0) }
         reconcile(rule, rows.sorted { ($0.since, $0.key.name) < ($1.since, $1.key.name) }, group, at: moment)
+        askForFollowUps(of: rows.map(\.key), rule, group, at: moment)
     }
 
     /// Asks the gates about what sinks are newly to be told of a row.
@@ -256,7 +257,7 @@ extension RuleMemory {
     /// Forgets that a sink was told the match: it was told the end, or is not to be told it.
     mutating func forgetTold(_ sink: String) {
         told?.sinks.removeAll { $0 == sink }
-        if told?.sinks.isEmpty == true, told?.due == nil { told = nil }
+        if told?.sinks.isEmpty == true, told?.isFollowed == false { told = nil }
     }
 
     /// Lets reminders and escalations name the latest match, also when it was dropped.

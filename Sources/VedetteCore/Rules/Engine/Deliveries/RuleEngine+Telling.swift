@@ -111,7 +111,8 @@ extension RuleEngine {
     ) {
         if rule.isEnd(event) { row.forgetTold(sink) }
         let now = moment.now.steady
-        let hasFollowUps = rule.hasFollowUps && rule.when.matches(referenced(event, rule))
+        let isMatch = event.kind == .elapsed && rule.gates.nothing > .zero || rule.when.matches(referenced(event, rule))
+        let hasFollowUps = rule.hasFollowUps && isMatch
         let knowsSinks = rule.remembersSinks(event) && !rule.isEnd(event)
         guard hasFollowUps || knowsSinks else { return }
         var told = row.told ?? RuleMemory.Told(event: event, since: now)
@@ -126,8 +127,7 @@ extension RuleEngine {
         (told.event, told.latest, told.value) = (event, nil, rule.announcedValue(event))
         told.tellsEnd = rule.gates.resolved
         if knowsSinks { told.sinks = Set(told.sinks).union([sink]).sorted() }
-        (told.due, told.isCivil) = (nil, false)
-        if hasFollowUps, !rule.endsReminders(event) { told.due = rule.nextFollowUp(told) }
+        told.follow(at: hasFollowUps && !rule.endsReminders(event) ? rule.nextFollowUp(told) : nil)
         row.told = rule.needs(told) ? told : nil
         row.group = row.told?.due == nil ? "" : group
     }
@@ -149,12 +149,10 @@ extension Rule {
     func key(of subject: Subject) -> RuleMemory.Key { RuleMemory.Key(rule: name, slot: .match, name: subject.text) }
 
     /// Whether a match that was told is followed by reminders or escalations.
-    var hasFollowUps: Bool {
-        gates.nothing == .zero && (gates.remind != nil || !gates.escalate.isEmpty)
-    }
+    var hasFollowUps: Bool { gates.remind != nil || !gates.escalate.isEmpty }
 
     /// Whether something asks what sinks were told. Escalations that are done are not done again while the match is true.
-    func needs(_ told: RuleMemory.Told) -> Bool { told.due != nil || !told.sinks.isEmpty || told.step > 0 }
+    func needs(_ told: RuleMemory.Told) -> Bool { told.isFollowed || !told.sinks.isEmpty || told.step > 0 }
 
     /// Whether the sinks that were told the event are to be told its end: by `resolved`, or by a rule that matches failures and
     /// recoveries.

@@ -31,8 +31,12 @@ extension RuleEngine {
                 (row.waits[i].until, row.waits[i].isCivil) = (now.steady, false)
                 row.waits[i].awaitsPoll = awaitsPoll
             }
+            if row.told?.gate == DependsGate.name { row.told?.follow(at: now.steady, gate: DependsGate.name) }
             put(row)
-            if awaitsPoll { world.unconfirmed.insert(source) }
+            if awaitsPoll {
+                world.unconfirmed.insert(source)
+                table.awaitPoll(key)
+            }
         }
     }
 }

@@ -39,9 +39,8 @@ extension Gate {
 extension Gates {
     /// The gates in the order in which a message passes them.
     static let all: [any Gate.Type] = [
-        ForGate.self, ConditionsGate.self, DependsGate.self, SilencesGate.self, QuietGate.self, ConfirmedGate.self,
-        OncePerGate.self,
-        DigestGate.self, LimitGate.self, ServerGate.self, SinkSilencesGate.self,
+        ForGate.self, RecoveredForGate.self, ConditionsGate.self, DependsGate.self, SilencesGate.self, QuietGate.self,
+        ConfirmedGate.self, OncePerGate.self, DigestGate.self, LimitGate.self, ServerGate.self, SinkSilencesGate.self,
     ]
 
     static func named(_ name: String) -> (any Gate.Type)? { all.first { $0.name == name } }

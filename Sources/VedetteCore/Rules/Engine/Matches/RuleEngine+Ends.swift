@@ -84,7 +84,7 @@ extension RuleEngine {
     }
 
     private func endReminders(_ row: inout RuleMemory) {
-        row.told?.due = nil
+        row.told?.follow(at: nil)
         row.group = ""
         if row.told?.sinks.isEmpty == true { row.told = nil }
     }
@@ -135,7 +135,7 @@ extension RuleEngine {
         _ row: inout RuleMemory, _ rule: Rule, _ over: Over, by ending: Event?, at moment: StepContext
     ) {
         guard var told = row.told else { return }
-        told.due = nil
+        told.follow(at: nil)
         row.group = ""
         if rule.gates.resolved { told.sinks = told.sinks.filter { rule.tellsEnd(to: $0) || !rule.names($0) } }
         guard rule.gates.resolved, !told.sinks.isEmpty else {

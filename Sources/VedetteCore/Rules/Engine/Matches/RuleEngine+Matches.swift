@@ -158,7 +158,7 @@ extension RuleEngine {
         if waits.contains(where: { $0.content == .firing && sinks.contains($0.sink) }) {
             (told.since, told.reminded, told.step) = (moment.now.steady, nil, 0)
         }
-        told.due = rule.hasFollowUps ? rule.nextFollowUp(told) : nil
+        told.follow(at: rule.hasFollowUps ? rule.nextFollowUp(told) : nil)
         row.told = told
     }
 }

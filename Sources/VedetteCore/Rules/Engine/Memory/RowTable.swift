@@ -176,11 +176,15 @@ struct RowTable: Sendable {
     }
 
     private static func groups(_ row: RuleMemory) -> Set<Group> {
-        guard row.key.slot == .match, !row.waits.isEmpty || !row.group.isEmpty || !row.listings.isEmpty else {
+        let gate = row.told?.gate ?? ""
+        guard row.key.slot == .match,
+            !row.waits.isEmpty || !row.group.isEmpty || !row.listings.isEmpty || !gate.isEmpty
+        else {
             return []
         }
         var groups = Set(row.waits.map { Group(rule: row.key.rule, gate: $0.gate, name: $0.group) })
         for listing in row.listings { groups.insert(Group(rule: row.key.rule, gate: "listed", name: listing.group)) }
+        if !gate.isEmpty { groups.insert(Group(rule: row.key.rule, gate: gate)) }
         if !row.group.isEmpty { groups.insert(Group(rule: row.key.rule, name: row.group)) }
         return groups
     }

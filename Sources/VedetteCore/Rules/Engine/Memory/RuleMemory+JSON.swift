@@ -136,6 +136,7 @@ extension RuleMemory.Told {
             "over": JSON.flag(isEndReleased),
             "due": due.map(JSON.time),
             "civil": JSON.flag(isCivil),
+            "gate": gate.isEmpty ? nil : .string(gate),
             "reminded": reminded.map(JSON.time),
             "step": step == 0 ? nil : .number(step),
         ])
@@ -153,6 +154,7 @@ extension RuleMemory.Told {
         isEndReleased = json["over"] == .bool(true)
         due = json["due"]?.time
         isCivil = json["civil"] == .bool(true)
+        gate = json["gate"]?.string ?? ""
         reminded = json["reminded"]?.time
         step = json["step"]?.int64.map(Int.init) ?? 0
     }

@@ -179,6 +179,8 @@ extension RuleMemory {
         var due: Timestamp?
         /// Whether `due` is on the wall clock.
         var isCivil = false
+        /// The gate that withholds the reminder or escalation that was due; empty for none.
+        var gate = ""
         /// When the last reminder was made, or the last message if there were several.
         var reminded: Timestamp?
         /// Escalation steps done.
@@ -186,7 +188,15 @@ extension RuleMemory {
 
         init(event: Event, since: Timestamp) { (self.event, self.since) = (event, since) }
 
+        /// Whether a reminder or escalation follows.
+        var isFollowed: Bool { due != nil || !gate.isEmpty }
+
         func isDue(at now: RuleTime) -> Bool { due.map { $0 <= (isCivil ? now.wall : now.steady) } ?? false }
+
+        /// Sets when the next reminder or escalation is due.
+        mutating func follow(at due: Timestamp?, isCivil: Bool = false, gate: String = "") {
+            (self.due, self.isCivil, self.gate) = (due, isCivil, gate)
+        }
     }
 
     /// What the row is about; nil when it is about no item and no source.
@@ -216,14 +226,25 @@ extension RuleMemory {
         guard key.slot == .match else {
             return due.map { [Deadline(time: $0, isCivil: isCivil)] }.flatMap { dependsOnItem ? nil : $0 } ?? []
         }
-        var deadlines = waits.compactMap { wait in wait.until.map { Deadline(time: $0, isCivil: wait.isCivil) } }
+        var deadlines = waits.filter { !isConfirmed($0) }.compactMap { wait in
+            wait.until.map { Deadline(time: $0, isCivil: wait.isCivil) }
+        }
         if let held, held.event.item == nil { deadlines.append(Deadline(time: held.due, isCivil: false)) }
         if let told, let due = told.due { deadlines.append(Deadline(time: due, isCivil: told.isCivil)) }
         return deadlines
     }
 
     /// When a good poll is to confirm it, on the steady clock; nil for never.
-    var confirmation: Timestamp? { key.slot == .absence ? due : held.flatMap { $0.event.item == nil ? nil : $0.due } }
+    var confirmation: Timestamp? {
+        guard key.slot != .absence else { return due }
+        let ends = waits.filter(isConfirmed).compactMap(\.until)
+        return (ends + [held.flatMap { $0.event.item == nil ? nil : $0.due }].compactMap { $0 }).min()
+    }
+
+    /// Whether what waits is an end that a good poll must show after `recovered_for`.
+    private func isConfirmed(_ wait: Wait) -> Bool {
+        wait.gate == RecoveredForGate.name && wait.content == .end && dependsOnItem
+    }
 
     func isDue(at now: RuleTime) -> Bool { due.map { $0 <= (isCivil ? now.wall : now.steady) } ?? false }
 
