@@ -67,6 +67,22 @@ struct EditedRuleTests {
         #expect(await titles(first).dropFirst(2) == ["b: no longer watched"])
     }
 
+    @Test("what the journal refuses of a reload or of a start is done again later", arguments: [false, true])
+    func refused(byRestart: Bool) async throws {
+        var world = try await world()
+        await world.journal.refuse { !$0.deliveries.isEmpty }
+        if byRestart {
+            world = World([home], rules: rules("open", identity: 2), journal: world.journal, clock: world.clock)
+            try await world.restore()
+        } else {
+            try await world.watcher.reload(WatchConfiguration(sources: [home], rules: rules("open", identity: 2)))
+        }
+        #expect(await titles(world).count == 2)
+        await world.journal.refuse(nil)
+        for _ in 0..<2 { await poll(world, "a=open\nb=ajar") }
+        #expect(await titles(world).dropFirst(2) == ["b: no longer watched"])
+    }
+
     @Test("a source that is gone ends what was told about it", arguments: [false, true])
     func goneSource(byRestart: Bool) async throws {
         let first = try await world()

@@ -50,6 +50,14 @@ struct SharedRuleTests {
             }
         }
 
+        /// Gives a watcher another rule.
+        func reload(_ watcher: Int, _ change: (inout Rule) -> Void) async throws {
+            var rule = Rule(name: "r", when: .changes(["state"]), notify: [Rule.NotificationTarget(sink: "k")])
+            change(&rule)
+            let sources = Pair.names.joined().map { source($0, LineKind(), fails: 1) }
+            try await watchers[watcher].reload(WatchConfiguration(sources: sources, rules: RuleSet([rule])))
+        }
+
         func poll(_ watcher: Int) async { _ = await watchers[watcher].runOnce(force: true) }
 
         /// Changes every item, and polls with both watchers at once.
@@ -228,6 +236,49 @@ struct SharedRuleTests {
         await pair.watchers[0].rules.followOthers()
         await pair.poll(0)
         #expect(pair.sent.count == 1)
+    }
+
+    private static func withResolved(_ rule: inout Rule, unless: Bool = false) {
+        rule.when = .field("state", from: nil, to: .oneOf(["2"]))
+        rule.gates.resolved = true
+        guard unless else { return }
+        rule.identity = 2
+        rule.gates.conditions = [SourceCondition(source: "a0", matcher: .oneOf(["9"]), isExcluded: true)]
+    }
+
+    @Test("a reload that another watcher was faster than knows what 'unless' asks for")
+    func reloadAgain() async throws {
+        let pair = try await Pair { Self.withResolved(&$0) }
+        await pair.race()
+        pair.fetcher.serve(url("a0"), "x=9")
+        await pair.poll(0)
+        let conflicts = pair.journal.conflicts
+        pair.fetcher.serve(url("b0"), "x=3")
+        await pair.poll(1)
+        try await pair.reload(0) { Self.withResolved(&$0, unless: true) }
+        #expect(pair.journal.conflicts > conflicts)
+        let count = pair.sent.count
+        for state in ["3", "2"] {
+            pair.fetcher.serve(url("a1"), "x=\(state)")
+            await pair.poll(0)
+        }
+        #expect(pair.sent.count == count + 1, "the end of what was told, and not the match that 'unless' withholds")
+    }
+
+    @Test("configurations that roll out one after another tell once that a source fails, whoever polls it then")
+    func rollOut() async throws {
+        let pair = try await Pair { _ in }
+        for name in ["a0", "b0", "b1"] { pair.fetcher.serve(url(name), "", status: 500) }
+        for i in 0...1 { await pair.poll(i) }
+        let change: (inout Rule) -> Void = { rule in
+            rule.identity = 2
+            rule.when = .sourceState([.failing])
+        }
+        try await pair.reload(0, change)
+        #expect(pair.sent.map(\.message.title) == ["a0 is failing"])
+        try await pair.move("b0", to: 0)
+        try await pair.reload(1, change)
+        #expect(pair.sent.map(\.message.title).sorted() == ["a0 is failing", "b0 is failing", "b1 is failing"])
     }
 
     @Test("sources whose origin is limited are polled by one watcher, whichever of their servers states the limits")

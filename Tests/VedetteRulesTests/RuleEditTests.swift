@@ -287,9 +287,10 @@ struct RuleEditTests {
         let failures = [harness.event(.failing), harness.event(.failing, "web")]
         harness.source(.failing)
         harness.source(.failing, "web")
-        #expect(!harness.engine.asksForHealth(RuleSet([Self.rule("down", version: 2)])))
+        #expect(!harness.engine.asksForHealth(RuleSet([Self.rule("down", version: 2)]), after: harness.engine.rules))
         for version in [2, 2, 3] as [UInt64] {
-            #expect(harness.engine.asksForHealth(RuleSet([rule(version)])) == (harness.sent.isEmpty || version == 3))
+            let isNew = harness.engine.asksForHealth(RuleSet([rule(version)]), after: harness.engine.rules)
+            #expect(isNew == (harness.sent.isEmpty || version == 3))
             harness.reload(rule(version), failures: failures)
         }
         #expect(harness.sent == ["out: lab is failing", "out: web is failing"])
@@ -342,5 +343,19 @@ struct RuleEditTests {
         #expect(harness.engine.remembered.map(\.key.rule) == ["r"])
         harness.reload(other)
         #expect(harness.sent.last == "out: a: no longer watched" && harness.rows.isEmpty)
+    }
+
+    @Test("what a gone rule tells after a silence with an end is told by one of several watchers")
+    func goneAndShared() {
+        var harness = RuleHarness(Self.rule("down"))
+        harness.item("a", "down", was: "up")
+        let end = RuleHarness.noon.advanced(by: .seconds(600))
+        harness.silence(Silence(id: 1, item: "a", until: end, created: RuleHarness.noon))
+        harness.reload(Rule.when(.appears, name: "other"))
+        harness.engine.fire(["other"])
+        harness.pass(.seconds(599))
+        #expect(harness.sent.count == 1)
+        harness.pass(.seconds(1))
+        #expect(harness.sent.last == "out: a: no longer watched")
     }
 }

@@ -268,6 +268,18 @@ final class Numbers: Sendable {
     }
 }
 
+extension RuleEngine {
+    /// Takes other rules, as the watcher does.
+    mutating func reload(
+        _ rules: RuleSet, stored: StoredItems = [:], failures: [Event] = [], at now: RuleTime,
+        identifier: () -> Identifier
+    ) -> Step {
+        let old = self.rules
+        replaceRules(rules)
+        return adopt(stored, failures: failures, after: old, at: now, identifier: identifier)
+    }
+}
+
 extension Rule {
     static func when(
         _ condition: Condition, name: String = "r", to sinks: String..., gates: (inout Gates) -> Void = { _ in }

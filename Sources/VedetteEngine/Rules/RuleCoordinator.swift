@@ -39,6 +39,10 @@ actor RuleCoordinator {
     private var version: Int64 = 0
     /// The configured sources by name, whoever polls them.
     private var configured: [String: Source] = [:]
+    /// The rules that rows are under which are not put under those in force, since the journal refused it.
+    private var unadopted: RuleSet?
+    /// The rules before the last reload: what is new since may match sources that fail already, also of those to come.
+    private var former: RuleSet?
 
     init(_ rules: RuleSet, _ dependencies: Dependencies, commits: CommitBatcher) {
         (self.dependencies, self.commits) = (dependencies, commits)
@@ -277,6 +281,7 @@ actor RuleCoordinator {
 
     /// Evaluates every deadline that is due and waits for no poll.
     func evaluateDeadlines() async {
+        if unadopted != nil { await adopt(engine.rules) }
         let now = dependencies.clock.now()
         let random = dependencies.random
         let error = await commitCurrent {
@@ -298,7 +303,7 @@ actor RuleCoordinator {
         guard timer.isRunning else { return }
         let now = dependencies.clock.now()
         let next =
-            sinkChanges.values.allSatisfy({ !$0.isRefused })
+            unadopted == nil && sinkChanges.values.allSatisfy({ !$0.isRefused })
             ? engine.nextTimer(at: time.ruleTime(now)).map(time.boot) : now.boot
         guard let next else { return }
         timer.set(at: next, now: now.boot, for: self) { await $0.timerFired() }
@@ -314,7 +319,8 @@ actor RuleCoordinator {
                 await store(UnstoredChange(change: change.change, number: change.number))
             }
         }
-        let isDue = engine.nextTimer(at: time.ruleTime(now)).map { time.boot($0) <= now.boot } ?? false
+        let next = engine.nextTimer(at: time.ruleTime(now))
+        let isDue = unadopted != nil || next.map { time.boot($0) <= now.boot } ?? false
         if isDue, !timer.isPaused(at: now.boot) { await evaluateDeadlines() } else { setTimer() }
     }
 
@@ -351,6 +357,8 @@ actor RuleCoordinator {
             await refresh()
         } else if let error {
             dependencies.log.log(.error, "failed to store what rules send: \(error.detail)")
+            unadopted = engine.rules
+            retryLater()
         }
         guard !isShared else { return }
         try await findExisting(in: records.filter { $0.snapshot != nil }.compactMap { watched[$0.name] })
@@ -379,29 +387,8 @@ actor RuleCoordinator {
     func reload(_ rules: RuleSet, watched: [Source], polled: [Source]) async {
         configured = Dictionary(watched.map { ($0.name, $0) }) { first, _ in first }
         interests.set(rules)
-        let edited = engine.sourcesOfEdited(in: rules)
-        for source in edited.sorted() { await locks.lock(source) }
-        var (stored, failures): (RuleEngine.StoredItems, [Event]) = ([:], [])
-        do throws(JournalError) {
-            stored = try await storedItems(of: edited)
-            if engine.asksForHealth(rules) {
-                await commits.flush()
-                let (now, random) = (dependencies.clock.now().wall, dependencies.random)
-                failures = try await dependencies.journal.sourceRecords().flatMap { record in
-                    record.failures(of: configured[record.name], at: now) { random.identifier(at: now) }
-                }
-            }
-        } catch {
-            // The rows have the items of their last events.
-            dependencies.log.log(.warning, "failed to read what edited rules are about: \(error.detail)")
-        }
-        let (now, random) = (dependencies.clock.now(), dependencies.random)
-        await commitOrLog {
-            engine.reload(rules, stored: stored, failures: failures, at: time.ruleTime(now)) {
-                random.identifier(at: now.wall)
-            }
-        }
-        for source in edited { locks.unlock(source) }
+        former = engine.rules
+        await adopt(rules)
         // Of rules that were unknown here, it left out what others wrote.
         await refresh(isComplete: true)
         await refresh()
@@ -410,6 +397,44 @@ actor RuleCoordinator {
             try await findExisting(in: polled)
         } catch {
             dependencies.log.log(.warning, "failed to look for existing matches of new rules: \(error.detail)")
+        }
+    }
+
+    /// Replaces the rules, and puts the rows under them. What the journal refuses is done again later.
+    private func adopt(_ rules: RuleSet) async {
+        let edited = engine.sourcesOfEdited(in: rules)
+        for source in edited.sorted() { await locks.lock(source) }
+        defer { for source in edited { locks.unlock(source) } }
+        let old = unadopted ?? engine.rules
+        var (stored, failures): (RuleEngine.StoredItems, [Event]) = ([:], [])
+        do throws(JournalError) {
+            stored = try await storedItems(of: edited)
+            if engine.asksForHealth(rules, after: old) {
+                await commits.flush()
+                failures = self.failures(in: try await dependencies.journal.sourceRecords())
+            }
+        } catch {
+            // The rows have the items of their last events.
+            dependencies.log.log(.warning, "failed to read what edited rules are about: \(error.detail)")
+        }
+        let (now, random) = (dependencies.clock.now(), dependencies.random)
+        engine.replaceRules(rules)
+        let error = await commitCurrent {
+            engine.adopt(stored, failures: failures, after: old, at: time.ruleTime(now)) {
+                random.identifier(at: now.wall)
+            }
+        }
+        unadopted = error == nil ? nil : old
+        guard let error else { return }
+        dependencies.log.log(.error, "failed to store what edited rules send: \(error.detail)")
+        retryLater()
+    }
+
+    /// Returns an event for each failure of the sources.
+    private func failures(in records: [SourceRecord]) -> [Event] {
+        let (now, random) = (dependencies.clock.now().wall, dependencies.random)
+        return records.flatMap { record in
+            record.failures(of: configured[record.name], at: now) { random.identifier(at: now) }
         }
     }
 
@@ -523,6 +548,12 @@ actor RuleCoordinator {
         for record in gained { engine.join(record.name, isUncertain: record.isUncertain(at: now.wall)) }
         engine.fire(rules)
         await openSourceGates()
+        if let former, engine.asksForHealth(engine.rules, after: former) {
+            let (failures, random) = (failures(in: gained), dependencies.random)
+            await commitOrLog {
+                engine.find(failures, after: former, at: time.ruleTime(now)) { random.identifier(at: now.wall) }
+            }
+        }
         publishAll()
         try await findExisting(in: gained.filter { $0.snapshot != nil }.compactMap { configured[$0.name] })
     }

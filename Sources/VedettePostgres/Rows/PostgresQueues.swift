@@ -29,8 +29,9 @@ struct PostgresQueues: EvictableQueues {
     }
 
     func earlier(_ searches: [EarlierDeliveries]) throws -> [EarlierDelivery] {
+        // Not as JSON: PostgreSQL refuses to read a member beside a text with U+0000. The type stands before all that is quoted.
         let sql =
-            DeliveryRow.selectEarlier(type: "d.event_body::json ->> 'type'")
+            DeliveryRow.selectEarlier(type: "substring(d.event_body from '\"type\":\"([^\"]*)\"')")
             + " where d.sink = $1 and d.rule = $2 and d.subject = any($3::text[]) and d.id < $4 and d.ended_at is null"
             + " and ($5::bigint = 0 or d.event is null) order by d.id desc limit $6"
         let commands = searches.map { search in

@@ -18,6 +18,7 @@ enum Gate: String, CaseIterable, Comparable {
     case reminders = "remind"
     case escalation = "escalate"
     case end = "resolved"
+    case lasting = "recovered_for"
     case fallback = "else"
 
     static func < (a: Gate, b: Gate) -> Bool { a.rawValue < b.rawValue }

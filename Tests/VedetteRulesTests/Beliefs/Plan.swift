@@ -32,6 +32,7 @@ struct Plan: CustomStringConvertible {
     static let tallySpan = 150
     static let reminderInterval = 100
     static let escalationDelay = 60
+    static let recovery = 40
     static let digestInterval = 50
     /// The quiet time, in seconds after the start.
     static let pause = 180..<300
@@ -80,6 +81,7 @@ struct Plan: CustomStringConvertible {
             gates.remove(.atLeast)
         }
         gates = allowed
+        if has(.end), dice.below(3) > 0 { gates.insert(.lasting) }
     }
 
     /// News has no state that could last or end.
@@ -146,6 +148,7 @@ struct Plan: CustomStringConvertible {
             made.escalate = [Escalation(after: .seconds(Plan.escalationDelay), notify: [.init(sink: "boss")])]
         }
         made.resolved = has(.end)
+        if has(.lasting) { made.recoveredFor = .seconds(Plan.recovery) }
         var rule = Rule(
             name: name, when: condition, notify: Receivers.notified.map { .init(sink: $0) }, gates: made,
             matchesExisting: when.isStanding, identity: 0x1000 + version)

@@ -115,9 +115,17 @@ extension Verdict {
 
     private mutating func checkEnd(of key: String, _ sink: String, _ poll: Run.Poll) {
         guard isOpen(key, sink, poll.circumstances, poll.time), !wasRefused(key, sink),
-            let last = lastTold(key, sink, before: poll.tick + 1), !last.isEnd
+            let last = lastTold(key, sink, before: poll.tick + 1), !last.isEnd, isLasting(key, poll)
         else { return }
         record(.late, "\(sink) does not know the end of \(name(last.match)) at \(poll.time) s")
+    }
+
+    /// Whether an item was without a match for as long as `recovered_for` asks.
+    private func isLasting(_ key: String, _ poll: Run.Poll) -> Bool {
+        guard plan.has(.lasting) else { return true }
+        let ended = history.matches.last { $0.key == key && $0.began <= poll.tick }?.endTime ?? poll.time
+        // A match that `at_least` does not count, and that is no match here, begins the time anew.
+        return !plan.has(.atLeast) && poll.time - ended >= Plan.recovery
     }
 
     // MARK: Logs

@@ -66,7 +66,10 @@ extension Verdict {
         if plan.isQuiet(told.time) { return "quiet" }
         if plan.has(.depends), now.isGatewayFailing { return "depends" }
         if now.isUncertain(one.key) { return "confirmation" }
-        guard !part.isEnd else { return nil }
+        guard !part.isEnd else {
+            let ended = history.matches.last { $0.key == one.key && $0.began <= told.tick }?.endTime ?? told.time
+            return plan.has(.lasting) && told.time - ended < Plan.recovery ? "recovered_for" : nil
+        }
         if plan.has(.condition), now.isMaintenance { return "unless" }
         let age = told.time - one.since
         if plan.has(.waiting), told.kind == .firing, age < Plan.hold { return "for" }

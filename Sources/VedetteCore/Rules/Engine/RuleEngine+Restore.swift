@@ -22,38 +22,60 @@ extension RuleEngine {
             engine.step = Step()
             engine.world.unconfirmed = unconfirmed.filter { engine.table.hasRows(of: $0) }
             engine.world.uncounted = engine.rules.countedSources
-            engine.adoptRows(stored, of: engine.rules, at: moment)
-            engine.openSilences(at: moment)
-            engine.start(at: moment)
+            engine.adopt(stored, after: engine.rules, at: moment)
         }
     }
 
-    /// Replaces the rules.
+    /// Replaces the rules. The rows are under the old ones until `adopt`, which can be repeated.
+    public mutating func replaceRules(_ rules: RuleSet) {
+        self.rules = rules
+        takeGatheredFacts()
+        world.uncounted = rules.countedSources
+    }
+
+    /// Puts the rows under the rules in force.
     /// - Parameters:
     ///   - stored: the items of `sourcesOfEdited`.
     ///   - failures: events of sources that fail, for rules that are new or were edited.
-    public mutating func reload(
-        _ rules: RuleSet, stored: StoredItems = [:], failures: [Event] = [], at now: RuleTime,
+    ///   - old: the rules that the rows are under.
+    public mutating func adopt(
+        _ stored: StoredItems = [:], failures: [Event] = [], after old: RuleSet, at now: RuleTime,
         identifier: () -> Identifier
     ) -> Step {
         take(at: now, identifier) { engine, moment in
-            let old = engine.rules
-            engine.rules = rules
-            engine.takeGatheredFacts()
-            engine.world.uncounted = rules.countedSources
-            engine.adoptRows(stored, of: old, at: moment)
-            for rule in rules.rules where rules.asksForHealth(rule, after: old) {
-                for event in failures where engine.table[rule.key(of: Subject(event))] == nil {
-                    if rule.result(for: event) == .matched { engine.hold(rule, event, at: moment) }
-                }
+            engine.adopt(stored, after: old, at: moment)
+            engine.find(failures, after: old, at: moment)
+        }
+    }
+
+    private mutating func adopt(_ stored: StoredItems, after old: RuleSet, at moment: StepContext) {
+        adoptRows(stored, of: old, at: moment)
+        openSilences(at: moment)
+        start(at: moment)
+    }
+
+    /// Lets rules that are new or were edited find sources that fail already.
+    /// - Parameter old: the rules before.
+    public mutating func find(
+        _ failures: [Event], after old: RuleSet, at now: RuleTime, identifier: () -> Identifier
+    ) -> Step {
+        take(at: now, identifier) { engine, moment in engine.find(failures, after: old, at: moment) }
+    }
+
+    private mutating func find(_ failures: [Event], after old: RuleSet, at moment: StepContext) {
+        // Each source is polled by one watcher, so that one tells it.
+        let failures = failures.filter { share?.sources.contains($0.source) ?? true }
+        for rule in rules.rules where rules.asksForHealth(rule, after: old) {
+            for event in failures where table[rule.key(of: Subject(event))] == nil {
+                if rule.result(for: event) == .matched { hold(rule, event, at: moment) }
             }
-            engine.start(at: moment)
         }
     }
 
     /// Whether some rule of this set is new or was edited, and asks for the health of sources.
-    public func asksForHealth(_ rules: RuleSet) -> Bool {
-        rules.rules.contains { rules.asksForHealth($0, after: self.rules) }
+    /// - Parameter old: the rules before.
+    public func asksForHealth(_ rules: RuleSet, after old: RuleSet) -> Bool {
+        rules.rules.contains { rules.asksForHealth($0, after: old) }
     }
 
     /// Returns the sources with rows of rules that are written differently in this set: their items show what is still true.

@@ -80,6 +80,11 @@ extension RuleEngine {
         }
     }
 
+    /// Whether it evaluates the deadlines of a rule. One that is gone belongs to no watcher, so that each of them tries.
+    func fires(_ rule: String) -> Bool {
+        share.map { $0.rules.contains(rule) || rules.rule(named: rule) == nil } ?? true
+    }
+
     /// Returns the other sources on which the messages of a step may depend.
     public func sourcesRead(by step: Step) -> Set<String> {
         var sources = Set<String>()

@@ -53,7 +53,7 @@ public struct RuleEngine: Sendable {
     public mutating func fireTimers(at now: RuleTime, identifier: () -> Identifier) -> Step {
         take(at: now, identifier) { engine, moment in
             for key in engine.table.takeDueKeys(at: now) {
-                guard engine.share?.rules.contains(key.rule) ?? true, let row = engine.table[key] else { continue }
+                guard engine.fires(key.rule), let row = engine.table[key] else { continue }
                 // The next good poll of an uncertain item's source confirms it.
                 if engine.world.isUncertain(row) {
                     engine.table.awaitPoll(key)

@@ -111,8 +111,8 @@ extension RuleEngine {
     ) {
         if rule.isEnd(event) { row.forgetTold(sink) }
         let now = moment.now.steady
-        let isMatch = event.kind == .elapsed && rule.gates.nothing > .zero || rule.when.matches(referenced(event, rule))
-        let hasFollowUps = rule.hasFollowUps && isMatch
+        let isAbsence = rule.gates.nothing > .zero && event.kind == .elapsed
+        let hasFollowUps = rule.hasFollowUps && (isAbsence || rule.when.matches(referenced(event, rule)))
         let knowsSinks = rule.remembersSinks(event) && !rule.isEnd(event)
         guard hasFollowUps || knowsSinks else { return }
         var told = row.told ?? RuleMemory.Told(event: event, since: now)
