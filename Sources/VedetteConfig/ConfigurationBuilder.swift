@@ -44,6 +44,7 @@ struct ConfigurationBuilder {
             scope: NameScope(fields: Dictionary(fields, uniquingKeysWith: { first, _ in first })),
             sinks: sinks.map(\.0),
             textless: Set(sinks.compactMap(\.1).filter { textless.contains($0.kindName) }.map(\.name)),
+            each: Set(sinks.compactMap(\.1).filter { !$0.policy.isTextSink && !$0.isGrouped }.map(\.name)),
             windows: Dictionary(windows, uniquingKeysWith: { first, _ in first }), findings: findings)
         let rules = rules(sections.rules, ruleReader)
         validate(rules, sources: zip(sourceEntries, sources.map(\.1)).map { (entry: $0, source: $1) })

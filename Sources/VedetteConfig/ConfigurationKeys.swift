@@ -155,6 +155,10 @@ public enum ConfigurationKeys {
         KeySpec("give_up", "duration", "The age at which a pending message is dead.", default: "that of `settings`"),
         KeySpec("queue", "map", "How much may be pending for it."),
         KeySpec(
+            "group", "true | false",
+            "Whether what a gate held of several items is one message to a sink that passes on events.",
+            default: "false"),
+        KeySpec(
             "else", "text or list",
             "Sinks that get what cannot be delivered here: the first one, then the next if it dies there, too."),
         KeySpec(

@@ -70,6 +70,7 @@ struct RuleGateTests {
               limit: {count: 2, per: 10m, by: owner}
               remind: {every: 1h, until: [ok, gone]}
               resolved: true
+              recovered_for: 5m
               escalate:
                 - {after: 2h, notify: team}
                 - {after: 30m, notify: [desk: {text: "still {{item.state}}"}]}
@@ -82,7 +83,7 @@ struct RuleGateTests {
         #expect(rule.gates.oncePer == "owner")
         #expect(rule.gates.limit == Limit(count: 2, per: .seconds(600), by: .field("owner")))
         #expect(rule.gates.remind?.every == .seconds(3600) && rule.gates.remind?.until == ["ok", "gone"])
-        #expect(rule.gates.resolved)
+        #expect(rule.gates.resolved && rule.gates.recoveredFor == .seconds(300))
         #expect(rule.gates.escalate.map(\.after) == [.seconds(1800), .seconds(7200)])
         #expect(rule.gates.escalate.first?.notify.first?.text != nil)
     }

@@ -591,4 +591,37 @@ struct WithheldTests {
         harness.pass(.seconds(600))
         #expect(harness.last?.source == "lab" && harness.last?.summary?.parts.map(\.source) == ["web", "lab"])
     }
+
+    // MARK: Sinks that pass on events
+
+    private func hooked(_ gates: (inout Gates) -> Void = { _ in }) -> Rule {
+        var rule = Rule.when(.becomes("down"), to: "team", "hook") {
+            $0.remind = Reminder(every: .seconds(3600))
+            gates(&$0)
+        }
+        rule.notify[1].tellsEach = true
+        return rule
+    }
+
+    @Test("a sink that passes on events is told of each item, then and in reminders, where others get one message")
+    func each() {
+        var harness = RuleHarness(hooked())
+        harness.silence(Silence(id: 1, rule: "r", created: RuleHarness.noon))
+        for key in ["a", "b"] { harness.item(key, "down", was: "up") }
+        harness.silence()
+        #expect(harness.sent == ["team: a: up → down, b: up → down", "hook: a: up → down", "hook: b: up → down"])
+        harness.pass(.seconds(3600))
+        #expect(
+            harness.sent.suffix(3) == [
+                "team: a: still down, b: still down", "hook: a: still down", "hook: b: still down",
+            ])
+    }
+
+    @Test("what waited for a limit is one message to every sink")
+    func limitedEach() {
+        var harness = RuleHarness(hooked { $0.limit = Limit(count: 1, per: .seconds(600), by: .rule) })
+        for key in ["a", "b", "c"] { harness.item(key, "down", was: "up") }
+        harness.pass(.seconds(600))
+        #expect(harness.sent.suffix(2) == ["team: b: up → down, c: up → down", "hook: b: up → down, c: up → down"])
+    }
 }

@@ -16,6 +16,8 @@ public struct SinkDefinition: Sendable {
     public var isInsecure = false
     /// The only one of several watchers that delivers to it; nil for any.
     public var watcher: String?
+    /// Whether what a gate held of several subjects is one message, also for a sink that passes on events.
+    public var isGrouped = false
     /// The secrets among its options.
     public var secrets: [Secret] = []
     /// A digest of its configuration, so that a reload finds a changed sink. It must not be stored or shown, since it depends

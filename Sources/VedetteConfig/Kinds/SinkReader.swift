@@ -19,15 +19,24 @@ struct SinkReader {
         let reader = OptionReader(secrets: secrets, findings: findings)
         var policy = policy.policy(map, of: entry.name)
         policy.isTextSink = !kind.isEventSink
+        let isGrouped = map["group"].flatMap { ScalarReader(findings: findings).flag($0, "'group'") } ?? false
+        if map.has("group"), !kind.isEventSink {
+            findings.error(
+                map.key("group"),
+                "'group' is about sinks that pass on events; '\(name)' gets one message about several anyway, so remove it"
+            )
+        }
         guard let options = reader.options(kind.options, in: map) else { return nil }
         do throws(OptionProblem) {
             // A kind may refuse the value of a secret, so without secrets no sink can be made.
             let watcher = map["watcher"].flatMap { ScalarReader(findings: findings).text($0, "'watcher'") }
             let factory = secrets.reads ? try kind.make(options) : UnreadSink.make
-            return SinkDefinition(
+            var definition = SinkDefinition(
                 name: entry.name, kindName: kind.name, make: linking(factory), policy: policy,
                 isInsecure: options.tls("tls").insecure, watcher: watcher, secrets: options.secrets,
                 fingerprint: fingerprint(entry.value))
+            definition.isGrouped = isGrouped
+            return definition
         } catch {
             reader.report(error, in: map)
             return nil

@@ -10,6 +10,8 @@ struct RuleReader {
     let sinks: [String]
     /// The sinks of kinds that pass the event on, so that a template for them would have no effect.
     let textless: Set<String>
+    /// The sinks that are told of several subjects one by one.
+    let each: Set<String>
     let windows: [String: [CivilWindow]]
     let findings: Findings
 
@@ -92,9 +94,9 @@ struct RuleReader {
     private func notices(_ node: YAMLNode, _ scope: NameScope) -> [(Rule.NotificationTarget, Place)] {
         guard node.isMap else {
             guard let name = scalars.text(node, "'notify'"), isSink(name, node.place) else { return [] }
-            return [(Rule.NotificationTarget(sink: name), node.place)]
+            return [(target(name), node.place)]
         }
-        return (node.entries("'notify'", findings) ?? []).compactMap { entry in
+        return (node.entries("'notify'", findings) ?? []).compactMap { entry -> (Rule.NotificationTarget, Place)? in
             guard isSink(entry.name, entry.key.place),
                 let map = MapReader(entry.value, "'\(entry.name)'", keys: ConfigurationKeys.notice, findings)
             else { return nil }
@@ -106,8 +108,16 @@ struct RuleReader {
             let reader = TemplateReader(findings: findings, vocabulary: scope.vocabulary)
             let title = map["title"].flatMap { reader.template($0, "'title'") }
             let text = map["text"].flatMap { reader.template($0, "'text'") }
-            return (Rule.NotificationTarget(sink: entry.name, title: title, text: text), entry.key.place)
+            return (target(entry.name, title: title, text: text), entry.key.place)
         }
+    }
+
+    private func target(
+        _ sink: String, title: (any Template)? = nil, text: (any Template)? = nil
+    ) -> Rule.NotificationTarget {
+        var target = Rule.NotificationTarget(sink: sink, title: title, text: text)
+        target.tellsEach = each.contains(sink)
+        return target
     }
 
     /// Reads the map of `resolved`.

@@ -10,6 +10,8 @@ public struct Rule: Sendable {
         public var title: (any Template)?
         /// The text; nil for the usual one.
         public var text: (any Template)?
+        /// Whether the sink passes on events, so that it is told of several subjects one by one: a receiver follows each of them.
+        public var tellsEach = false
 
         /// Creates a target.
         public init(sink: String, title: (any Template)? = nil, text: (any Template)? = nil) {

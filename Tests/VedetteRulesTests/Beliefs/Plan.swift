@@ -47,6 +47,8 @@ struct Plan: CustomStringConvertible {
     var grouping = Grouping.item
     /// `unless: {…, drop: true}`.
     var conditionDrops = false
+    /// Whether one of the sinks passes on events.
+    var tellsEach = false
     var name = "r"
     /// The name before the last one.
     var formerName: String?
@@ -82,6 +84,7 @@ struct Plan: CustomStringConvertible {
         }
         gates = allowed
         if has(.end), dice.below(3) > 0 { gates.insert(.lasting) }
+        tellsEach = dice.below(2) == 0
     }
 
     /// News has no state that could last or end.
@@ -152,6 +155,7 @@ struct Plan: CustomStringConvertible {
         var rule = Rule(
             name: name, when: condition, notify: Receivers.notified.map { .init(sink: $0) }, gates: made,
             matchesExisting: when.isStanding, identity: 0x1000 + version)
+        rule.notify[0].tellsEach = tellsEach
         rule.formerName = formerName
         return rule
     }
@@ -160,6 +164,7 @@ struct Plan: CustomStringConvertible {
         let names = gates.sorted().map(\.rawValue)
         let limit = has(.limit) || has(.digest) ? ", count \(limitCount) by \(grouping)" : ""
         let drops = has(.condition) && conditionDrops ? ", drop" : ""
-        return "\(when)\(isNarrowed ? " where team x" : "") with \(names)\(limit)\(drops)"
+        let each = tellsEach ? ", each to \(Receivers.notified[0])" : ""
+        return "\(when)\(isNarrowed ? " where team x" : "") with \(names)\(limit)\(drops)\(each)"
     }
 }

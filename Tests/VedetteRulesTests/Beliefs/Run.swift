@@ -12,8 +12,8 @@ struct Run {
     private(set) var made: [Told] = []
     /// What suppressed deliveries name, as the sink and the event.
     private(set) var reasons = Set<Reason>()
-    /// The events that a log listed.
-    private(set) var listed = Set<String>()
+    /// The events that a log listed for a sink.
+    private(set) var listed = Set<Reason>()
     /// The good polls of each source that found nothing new, after what they led to was told.
     private(set) var polls: [String: [Poll]] = [:]
     /// When everything is open.
@@ -252,10 +252,11 @@ struct Run {
             let message = delivery.message
             if delivery.state == .suppressed {
                 let ids = [message.event.id.description] + (message.event.summary?.events ?? [])
-                for id in ids { reasons.insert(Reason(sink: message.sink, event: id)) }
+                let named = ids.map { Reason(sink: message.sink, event: $0) }
+                reasons.formUnion(named)
                 if delivery.message.event.kind != .resolved, delivery.reason?.hasPrefix("goes into the digest") == true
                 {
-                    listed.formUnion(ids)
+                    listed.formUnion(named)
                 }
             } else {
                 let told = Told(message, to: message.sink, tick: history.tick, time: history.time, keys: keys)

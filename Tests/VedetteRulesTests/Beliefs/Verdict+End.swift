@@ -21,6 +21,8 @@ extension Verdict {
         let one = history.matches[match]
         // Today the engine takes it that the sink knows what it refused.
         if plan.has(.end), answers.contains(.refusedIsToldEnd), wasRefused(one.key, sink) { return }
+        // With `at_least`, the latest state is no match of its own either.
+        if tellsLatest, plan.has(.atLeast) { return }
         let goesOn = plan.has(.end) && beliefs[sink]?[one.key].map { history.matches[$0].value } == one.value
         if one.ended == nil, !goesOn, !isKeptByValue(match), !mayBeDropped(match, sink, until: history.time) {
             record(.missing, "\(sink) does not know \(name(match))")
@@ -49,7 +51,7 @@ extension Verdict {
         return plan.has(.oncePer) && history.matches.contains { $0.team == one.team && $0.id != one.id }
     }
 
-    private func wasDropSilenced(_ match: Int, _ sink: String) -> Bool {
+    func wasDropSilenced(_ match: Int, _ sink: String) -> Bool {
         let one = history.matches[match]
         return history.wasEver(
             { now in now.covering(one.key, sink, at: one.time).contains(where: \.drops) }, during: one)

@@ -26,6 +26,7 @@ extension Verdict {
     private func isLate(_ match: Int, _ sink: String, _ poll: Run.Poll) -> Bool {
         let one = history.matches[match]
         guard isOpen(one.key, sink, poll.circumstances, poll.time) else { return false }
+        if tellsLatest, plan.has(.atLeast) { return false }
         if plan.has(.condition), poll.circumstances.isMaintenance { return false }
         if plan.has(.waiting), poll.time - one.time < Plan.hold { return false }
         if plan.has(.digest), !isLogDue(one, sink, poll) { return false }
@@ -132,16 +133,15 @@ extension Verdict {
 
     /// What a log listed is told, whether or not it is still true.
     mutating func checkLogs() {
-        for id in run.listed.sorted() {
-            guard let match = byId[id] else { continue }
+        for listed in run.listed.sorted(by: { ($0.event, $0.sink) < ($1.event, $1.sink) }) {
+            let sink = listed.sink
+            guard let match = byId[listed.event], firings[Pair(sink: sink, match: match)] == nil else { continue }
             let one = history.matches[match]
-            for sink in Receivers.notified where firings[Pair(sink: sink, match: match)] == nil {
-                let isDropped = history.log.contains { entry in
-                    entry.tick >= one.began
-                        && entry.circumstances.covering(one.key, sink, at: entry.time).contains(where: \.drops)
-                }
-                if !isDropped { record(.lost, "\(sink) was not told \(name(match))") }
+            let isDropped = history.log.contains { entry in
+                entry.tick >= one.began
+                    && entry.circumstances.covering(one.key, sink, at: entry.time).contains(where: \.drops)
             }
+            if !isDropped { record(.lost, "\(sink) was not told \(name(match))") }
         }
     }
 }

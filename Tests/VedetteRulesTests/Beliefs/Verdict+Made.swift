@@ -149,7 +149,9 @@ extension Verdict {
                     record(.followUp, "\(sink) is not reminded of \(name(match))")
                 }
                 // What `drop: true` dropped is told by no escalation either.
-                guard plan.has(.escalation), !(plan.has(.condition) && plan.conditionDrops) else { continue }
+                guard plan.has(.escalation), !(plan.has(.condition) && plan.conditionDrops),
+                    !wasDropSilenced(match, "boss")
+                else { continue }
                 let escalated = run.made.first { told in
                     told.sink == "boss" && told.time >= one.since && told.parts.contains { $0.key == key }
                 }

@@ -109,9 +109,13 @@ struct Verdict {
         plan.when != .older || time - match.since >= Plan.hold
     }
 
+    /// Whether a message after a limit may tell the latest state of the item, which is no match.
+    var tellsLatest: Bool {
+        answers.contains(.limitTellsLatestState) && plan.has(.limit) && plan.grouping == .item && !plan.has(.end)
+    }
+
     private mutating func readUnknown(_ part: Told.Part, _ told: Told) {
-        let tellsLatest = plan.has(.limit) && plan.grouping == .item && !plan.has(.end)
-        guard !(answers.contains(.limitTellsLatestState) && tellsLatest) else { return }
+        guard !tellsLatest else { return }
         record(.untrue, "\(told.sink) was told '\(told.message.title)' at \(told.time) s")
     }
 

@@ -52,7 +52,7 @@ public struct RuleEngine: Sendable {
     /// Does everything that is due and needs no poll to confirm it.
     public mutating func fireTimers(at now: RuleTime, identifier: () -> Identifier) -> Step {
         take(at: now, identifier) { engine, moment in
-            for key in engine.table.takeDueKeys(at: now) {
+            for key in engine.logsByAge(engine.table.takeDueKeys(at: now)) {
                 guard engine.fires(key.rule), let row = engine.table[key] else { continue }
                 // The next good poll of an uncertain item's source confirms it.
                 if engine.world.isUncertain(row) {

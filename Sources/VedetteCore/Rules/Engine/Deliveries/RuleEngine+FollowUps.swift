@@ -118,6 +118,13 @@ extension RuleEngine {
                     sent.append(part)
                 }
             }
+            guard !target.tellsEach else {
+                for part in sent {
+                    deliver(rule, part.event, to: target, at: moment)
+                    noteFollowUp(part.key, rule, target.sink)
+                }
+                continue
+            }
             guard let last = sent.last?.event else { continue }
             let keys = sent.map(\.key)
             var message = last

@@ -37,7 +37,13 @@ extension RuleEngine {
         }
         var made: [[Int]: Event] = [:]
         var told: [Event] = []
-        for (audience, indices) in release.matches {
+        // What waited for a limit is one message to every sink.
+        let isLimited = release.group.gate == LimitGate.name
+        let messages: [(Release.Audience, [Int])] = release.matches.flatMap { audience, indices in
+            isLimited || !rule.target(audience.sink).tellsEach
+                ? [(audience, indices)] : indices.map { (audience, [$0]) }
+        }
+        for (audience, indices) in messages {
             let events = indices.compactMap { release.rows[$0].event }
             guard let last = events.last else { continue }
             let target = rule.target(audience.sink)
@@ -58,8 +64,11 @@ extension RuleEngine {
                 withheld += takeLimitCount(rule, last, audience.sink)
             }
             deliver(rule, message, to: target, withheld: withheld, at: moment)
-            let group = events.count > 1 ? message.id.description : ""
-            for i in indices { noteTold(i, &release, audience.sink, in: group, at: moment) }
+            for i in indices {
+                let own = target.tellsEach && !isLimited ? release.rows[i].group : ""
+                let group = events.count > 1 ? message.id.description : own
+                noteTold(i, &release, audience.sink, in: group, at: moment)
+            }
             let content: Candidate.Content = last.kind == .resolved ? .end : .firing
             charge(MadeMessage(rule: rule, events: events, sink: audience.sink, content: content), at: moment)
             told += events

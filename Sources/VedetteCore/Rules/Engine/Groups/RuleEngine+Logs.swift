@@ -80,6 +80,18 @@ extension RuleEngine {
         return isMarked
     }
 
+    /// Puts logs that are due together in the order of their latest events: one item can be in several of them.
+    func logsByAge(_ keys: [RuleMemory.Key]) -> [RuleMemory.Key] {
+        let places = keys.indices.filter { keys[$0].slot == .log }
+        guard places.count > 1 else { return keys }
+        let sorted = places.map { keys[$0] }.sorted { one, other in
+            (table[one]?.event?.id.description ?? "") < (table[other]?.event?.id.description ?? "")
+        }
+        var keys = keys
+        for (place, key) in zip(places, sorted) { keys[place] = key }
+        return keys
+    }
+
     /// Sends a log that is due: as its event where it has one that is not over, else as an event of its own.
     mutating func closeLog(_ log: RuleMemory, _ rule: Rule, at moment: StepContext) {
         let now = moment.now
