@@ -58,6 +58,23 @@ struct FollowUpTests {
         #expect(harness.sent.count == 3, "it is over")
     }
 
+    @Test("an escalation waits while a later match must stay true, and tells that one")
+    func held() {
+        var harness = RuleHarness(escalating { $0.pendingFor = .seconds(600) })
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(600))
+        harness.poll()
+        harness.pass(.seconds(1700))
+        harness.item("a", "lost", was: "down")
+        harness.pass(.seconds(599))
+        harness.poll()
+        #expect(harness.sent == ["out: a: up → down"])
+        harness.pass(.seconds(1))
+        harness.poll()
+        harness.pass(.zero)
+        #expect(harness.sent == ["out: a: up → down", "out: a: down → lost", "boss: a: down → lost"])
+    }
+
     @Test("an escalation waits while a source of 'depends' is failing")
     func depends() {
         var harness = RuleHarness(escalating { $0.depends = ["gateway"] })

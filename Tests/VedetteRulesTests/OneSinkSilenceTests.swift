@@ -102,4 +102,25 @@ struct OneSinkSilenceTests {
         let sent = ["out: a: up → down", "out: b: up → down", "team: a: up → down", "team: b: up → down"]
         #expect(harness.sent.sorted() == sent)
     }
+
+    @Test("a value of once_per that one sink was told is told the other by what waits in the place of that match")
+    func onceAfterReplacement() {
+        var harness = RuleHarness(Rule.when(.changes(["note"]), to: "out", "team") { $0.oncePer = "state" })
+        let end = RuleHarness.noon.advanced(by: .seconds(300))
+        let silences = [
+            Silence(id: 1, sink: "team", created: RuleHarness.noon),
+            Silence(id: 2, until: end, sink: "out", created: RuleHarness.noon),
+        ]
+        harness.silence(silences)
+        for note in 1...2 { harness.field("a", "note", "\(note)", was: "\(note - 1)", state: "s") }
+        harness.pass(.seconds(300))
+        harness.poll()
+        #expect(harness.sent.map { $0.prefix(4) } == ["out:"])
+        harness.field("a", "note", "3", was: "2", state: "s")
+        harness.silence()
+        harness.poll()
+        #expect(harness.sent.map { $0.prefix(4) } == ["out:", "team"])
+        harness.field("a", "note", "4", was: "3", state: "s")
+        #expect(harness.sent.count == 2)
+    }
 }

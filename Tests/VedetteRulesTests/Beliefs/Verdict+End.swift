@@ -23,7 +23,10 @@ extension Verdict {
         if plan.has(.end), answers.contains(.refusedIsToldEnd), wasRefused(one.key, sink) { return }
         // With `at_least`, the latest state is no match of its own either.
         if tellsLatest, plan.has(.atLeast) { return }
-        let goesOn = plan.has(.end) && beliefs[sink]?[one.key].map { history.matches[$0].value } == one.value
+        let believed = beliefs[sink]?[one.key]
+        // What appeared and changed in `for` was told with its later state.
+        let isSame = plan.when == .appears && plan.has(.waiting) && believed != nil
+        let goesOn = plan.has(.end) && (isSame || believed.map { history.matches[$0].value } == one.value)
         if one.ended == nil, !goesOn, !isKeptByValue(match), !mayBeDropped(match, sink, until: history.time) {
             record(.missing, "\(sink) does not know \(name(match))")
         }

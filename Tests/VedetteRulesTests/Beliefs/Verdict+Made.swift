@@ -139,7 +139,9 @@ extension Verdict {
                 guard let believed = beliefs[sink]?[key],
                     believed == match || plan.has(.end) && history.matches[believed].value == one.value,
                     let first = firings[Pair(sink: sink, match: believed)]?.first, first.time <= run.openTime,
-                    believed == match || !wasRefused(key, sink)
+                    believed == match || !wasRefused(key, sink),
+                    // A change that `at_least` does not count changed what the sink was told.
+                    believed == match || !(plan.has(.atLeast) && plan.when == .within)
                 else { continue }
                 let isReminded = run.made.count { told in
                     told.kind == .reminder && told.sink == sink && told.time > run.openTime

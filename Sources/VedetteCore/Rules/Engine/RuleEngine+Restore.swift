@@ -346,9 +346,8 @@ extension RuleMemory {
                 rule.timeOfAge(of: held.event, at: now) ?? min(held.due, now.steady.advanced(by: rule.gates.pendingFor))
         }
         for i in row.waits.indices where !row.waits[i].isCivil {
-            let isEnd = row.waits[i].gate == RecoveredForGate.name
             row.waits[i].until = clamp(
-                row.waits[i].until, within: isEnd ? rule.gates.recoveredFor : ServerGate.span)
+                row.waits[i].until, within: Gates.named(row.waits[i].gate)?.longestWait(rule) ?? .zero)
         }
         if let told = row.told {
             row.told?.since = min(told.since, now.steady)

@@ -6,7 +6,8 @@ enum ForGate: Gate {
     static let leavesRecord = false
 
     static func concerns(_ candidate: Candidate, _ world: RuleWorld) -> Bool {
-        candidate.rule.gates.pendingFor > .zero && !candidate.isNew && !candidate.isListed
+        candidate.rule.gates.pendingFor > .zero && !candidate.isListed
+            && (!candidate.isNew || candidate.content == .followUp)
     }
 
     static func verdict(_ candidate: Candidate, _ engine: RuleEngine, at now: RuleTime) -> Verdict {
@@ -18,8 +19,9 @@ enum ForGate: Gate {
 extension RuleMemory {
     /// Lets what a held match withheld be asked about again. Returns whether there is any.
     @discardableResult
-    mutating func leaveFor() -> Bool {
-        let isWaiting = waits.contains { $0.gate == ForGate.name }
+    mutating func leaveFor(at now: RuleTime) -> Bool {
+        let isWaiting = told?.gate == ForGate.name || waits.contains { $0.gate == ForGate.name }
+        if told?.gate == ForGate.name { told?.follow(at: now.steady) }
         for i in waits.indices where waits[i].gate == ForGate.name { waits[i].gate = "" }
         return isWaiting
     }

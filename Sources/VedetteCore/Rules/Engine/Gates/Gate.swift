@@ -13,9 +13,13 @@ protocol Gate: Sendable {
     static var leavesRecord: Bool { get }
     /// Whether what is over before the gate opens is counted by what is told of other subjects then.
     static var countsOver: Bool { get }
+    /// Whether an end about an item that waits here goes on at a good poll alone, which shows that it is still so.
+    static var confirmsEnds: Bool { get }
     /// Whether a match that the rule has no room to remember is told at once.
     static var tellsWithoutRoom: Bool { get }
 
+    /// Returns the longest time on the steady clock for which a message can wait here.
+    static func longestWait(_ rule: Rule) -> Duration
     /// Returns whether the gate can withhold the message at all. A rule without the gate costs nothing.
     static func concerns(_ candidate: Candidate, _ world: RuleWorld) -> Bool
     /// Decides about one message to one sink.
@@ -31,7 +35,9 @@ extension Gate {
     static var noun: String { "matches" }
     static var leavesRecord: Bool { true }
     static var countsOver: Bool { true }
+    static var confirmsEnds: Bool { false }
     static var tellsWithoutRoom: Bool { false }
+    static func longestWait(_ rule: Rule) -> Duration { .zero }
     static func admit(_ candidate: Candidate, _ engine: inout RuleEngine, at now: RuleTime) {}
     static func charge(_ message: MadeMessage, _ engine: inout RuleEngine, at now: RuleTime) {}
 }

@@ -10,7 +10,7 @@ enum OncePerGate: Gate {
 
     static func verdict(_ candidate: Candidate, _ engine: RuleEngine, at now: RuleTime) -> Verdict {
         guard let key = key(candidate.rule, candidate.event), let used = engine.table[key],
-            used.events != [candidate.event.id.description], used.events != [candidate.claim]
+            used.events.allSatisfy({ $0 != candidate.event.id.description && $0 != candidate.claim })
         else { return .pass }
         return .drop("already sent for \(candidate.rule.gates.oncePer ?? "") '\(key.name)'")
     }
@@ -22,7 +22,7 @@ enum OncePerGate: Gate {
             return
         }
         var row = RuleMemory(key: key, identity: candidate.rule.identity, since: now.steady)
-        row.events = [candidate.event.id.description]
+        row.events = [candidate.event.id.description] + (candidate.claim.isEmpty ? [] : [candidate.claim])
         engine.rememberValue(row)
     }
 

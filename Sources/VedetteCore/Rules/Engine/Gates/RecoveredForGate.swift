@@ -7,6 +7,9 @@ enum RecoveredForGate: Gate {
     static let noun = "ends that must last"
     static let leavesRecord = false
     static let countsOver = false
+    static let confirmsEnds = true
+
+    static func longestWait(_ rule: Rule) -> Duration { rule.gates.recoveredFor }
 
     static func concerns(_ candidate: Candidate, _ world: RuleWorld) -> Bool {
         candidate.rule.gates.recoveredFor > .zero && candidate.content == .end && !candidate.isListed

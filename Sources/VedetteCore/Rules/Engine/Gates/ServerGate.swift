@@ -9,6 +9,8 @@ enum ServerGate: Gate {
     static let tellsWithoutRoom = true
     static let span = Duration.seconds(60)
 
+    static func longestWait(_ rule: Rule) -> Duration { span }
+
     static func concerns(_ candidate: Candidate, _ world: RuleWorld) -> Bool {
         // The other sinks got a late message already, so it joins no group.
         candidate.event.item == nil && candidate.content != .followUp && !candidate.isLate && candidate.gate != name

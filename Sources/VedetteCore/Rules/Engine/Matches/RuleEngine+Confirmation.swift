@@ -85,7 +85,7 @@ extension RuleEngine {
             put(row)
             count(rule, held.event, at: moment)
             // Where `at_least` waits for more, the earlier match goes on.
-            if var row = table[row.key], row.leaveFor() { reconcile(rule, row, at: moment) }
+            if var row = table[row.key], row.leaveFor(at: moment.now) { reconcile(rule, row, at: moment) }
         }
         let due = row.waits.filter { $0.isDue(at: moment.now) || $0.awaitsPoll }
         for wait in due {

@@ -119,7 +119,7 @@ extension RuleEngine {
             markOver(&row, rule, by: ending, at: moment)
             (row.isStanding, row.group) = (false, "")
         }
-        if row.held == nil { row.leaveFor() }
+        if row.held == nil { row.leaveFor(at: moment.now) }
         if over.told { endTold(&row, rule, over, by: ending, at: moment) }
         row.dropEventIfUnused()
         guard row.waits.contains(where: { $0.gate.isEmpty }) else {

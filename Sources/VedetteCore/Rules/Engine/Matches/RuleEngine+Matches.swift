@@ -151,7 +151,7 @@ extension RuleEngine {
             waits.append(wait)
         }
         row.waits = waits
-        row.leaveFor()
+        row.leaveFor(at: moment.now)
         guard goesOn, var told = row.told else { return }
         (told.ended, told.isEndReleased) = (nil, false)
         // A sink that is told it anew needs its reminders and escalations anew.

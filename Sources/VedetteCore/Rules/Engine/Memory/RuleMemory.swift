@@ -22,7 +22,7 @@ public struct RuleMemory: Sendable, Hashable {
         case absence
         /// `by`: the value of a field that the last message announced, in `lines`.
         case reference
-        /// `once_per`: a value, and the match in `events` for which it was used.
+        /// `once_per`: a value, and in `events` the match for which it was used, and the one in whose place that waited.
         case once
         /// The rule could not be evaluated against events of the source `name`. `lines` has the reason, `events` the ids of
         /// the first events, `count` the number of all.
@@ -241,9 +241,9 @@ extension RuleMemory {
         return (ends + [held.flatMap { $0.event.item == nil ? nil : $0.due }].compactMap { $0 }).min()
     }
 
-    /// Whether what waits is an end that a good poll must show after `recovered_for`.
+    /// Whether what waits is an end that a good poll must show.
     private func isConfirmed(_ wait: Wait) -> Bool {
-        wait.gate == RecoveredForGate.name && wait.content == .end && dependsOnItem
+        wait.content == .end && dependsOnItem && Gates.named(wait.gate)?.confirmsEnds == true
     }
 
     func isDue(at now: RuleTime) -> Bool { due.map { $0 <= (isCivil ? now.wall : now.steady) } ?? false }
