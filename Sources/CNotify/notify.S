@@ -6,6 +6,7 @@
     function notify_is_initted
     function notify_notification_add_action
     function notify_notification_clear_actions
+    function notify_notification_close
     function notify_notification_new
     function notify_notification_set_category
     function notify_notification_set_hint

@@ -18,7 +18,7 @@ extension DesktopNotification {
         }
     }
 
-    /// The subject of `Snooze 1 h` and of both buttons that mute a rule.
+    /// What a rule tells of: the subject of `Snooze 1 h` and of both buttons that mute a rule.
     struct Subject: Sendable, Hashable {
         var rule: String
         /// The sink that shows the notification: `Mute here` silences no other.

@@ -8,6 +8,9 @@ struct DesktopNotification: Sendable, Hashable {
     enum Key: Sendable, Hashable {
         case item(source: String, key: String)
         case source(String)
+        /// A message about several.
+        /// - Parameter source: the source of all of them; nil where a field groups them, or there are several.
+        case several(rule: String, source: String?, group: String?)
         /// The summary of missed messages.
         case missed
     }
@@ -15,6 +18,8 @@ struct DesktopNotification: Sendable, Hashable {
     enum Urgency: UInt8, Sendable, Hashable { case low, normal, critical }
 
     var key: Key
+    /// What it tells of: an earlier notification of the rule that tells of nothing else is closed.
+    var told: Set<Subject> = []
     var title: String
     var body: String
     var urgency: Urgency
@@ -34,16 +39,21 @@ struct DesktopNotification: Sendable, Hashable {
 
     init(_ message: Message) {
         let event = message.event
+        func told(of source: String, _ item: String?) -> Subject {
+            Subject(rule: message.rule, sink: message.sink, source: source, item: item)
+        }
+        let itself = told(of: event.source, event.item?.key)
+        var subjects = Set((event.summary?.parts ?? []).map { told(of: $0.source, $0.key) })
+        if subjects.isEmpty, event.kind != .digest { subjects = [itself] }
         self.init(
-            key: event.item.map { .item(source: event.source, key: $0.key) } ?? .source(event.source),
+            key: Key(subjects, rule: message.rule, group: event.summary?.group),
             title: DesktopNotification.title(of: message) ?? message.title, body: message.text,
             urgency: Urgency(message.priority),
             category: DesktopNotification.category(of: event.kind),
             link: event.item?.url.flatMap(Browser.link))
         if title != message.title { body = message.title + (body.isEmpty ? "" : "\n" + body) }
-        if event.kind != .test {
-            subject = Subject(rule: message.rule, sink: message.sink, source: event.source, item: event.item?.key)
-        }
+        self.told = subjects
+        if event.kind != .test { subject = itself }
     }
 
     /// Characters of a title that fit on one line of most desktops.
@@ -65,6 +75,17 @@ struct DesktopNotification: Sendable, Hashable {
         switch kind {
         case .failing, .stale, .suspect, .offline: "network.error"
         default: "x-vedette." + kind.word
+        }
+    }
+}
+
+extension DesktopNotification.Key {
+    fileprivate init(_ subjects: Set<DesktopNotification.Subject>, rule: String, group: String?) {
+        if subjects.count == 1, let one = subjects.first {
+            self = one.item.map { .item(source: one.source, key: $0) } ?? .source(one.source)
+        } else {
+            let sources = Set(subjects.map(\.source))
+            self = .several(rule: rule, source: group == nil && sources.count == 1 ? sources.first : nil, group: group)
         }
     }
 }

@@ -2,7 +2,7 @@
 
 public import VedetteCore
 
-/// Shows messages as desktop notifications: one per item, replaced in place.
+/// Shows messages as desktop notifications: one per item or group, replaced in place.
 public enum DesktopKind {
     public static let entry = SinkKindEntry(
         name: "desktop", summary: "Shows each message as a desktop notification.",

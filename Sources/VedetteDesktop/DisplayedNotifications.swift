@@ -7,18 +7,43 @@ struct DisplayedNotifications {
     /// A daemon may keep notifications for ever; beyond this many, the least recently used one can no longer be replaced.
     private static let limit = 256
 
-    private var shown: [DesktopNotification.Key: (notification: DisplayedNotification, lastUse: Int)] = [:]
+    private struct Entry {
+        var notification: DisplayedNotification
+        /// What it tells of, as far as no later one does.
+        var told: Set<DesktopNotification.Subject>
+        var lastUse: Int
+    }
+
+    private var shown: [DesktopNotification.Key: Entry] = [:]
     private var uses = 0
 
     subscript(key: DesktopNotification.Key) -> DisplayedNotification? { shown[key]?.notification }
 
     /// Keeps a notification that was shown just now.
     /// - Returns: the key of the one that must be forgotten for it.
-    mutating func keep(_ notification: DisplayedNotification) -> DesktopNotification.Key? {
+    mutating func keep(
+        _ notification: DisplayedNotification, told: Set<DesktopNotification.Subject>
+    ) -> DesktopNotification.Key? {
         uses += 1
-        shown[notification.key] = (notification, uses)
+        shown[notification.key] = Entry(notification: notification, told: told, lastUse: uses)
         guard shown.count > Self.limit else { return nil }
         return shown.min { $0.value.lastUse < $1.value.lastUse }?.key
+    }
+
+    /// Notes that a later message tells of these subjects.
+    /// - Parameter key: the notification of that message.
+    /// - Returns: the other notifications that tell of nothing else; they are forgotten.
+    mutating func outdate(
+        _ subjects: Set<DesktopNotification.Subject>, except key: DesktopNotification.Key
+    ) -> [DisplayedNotification] {
+        var outdated: [DisplayedNotification] = []
+        for (other, entry) in shown where other != key && !entry.told.isDisjoint(with: subjects) {
+            shown[other]?.told.subtract(subjects)
+            guard shown[other]?.told.isEmpty == true else { continue }
+            outdated.append(entry.notification)
+            forget(other)
+        }
+        return outdated
     }
 
     mutating func forget(_ key: DesktopNotification.Key) { shown[key] = nil }
@@ -67,6 +92,10 @@ final class DisplayedNotification {
         }
         return callingGLib { notify_notification_show(handle, $0) }.error
     }
+
+    /// Takes it off the screen. Blocks as `show` does.
+    /// - Returns: whether the daemon answered.
+    func close() -> Bool { callingGLib { notify_notification_close(handle, $0) }.error == nil }
 
     private func addAction(_ name: String, _ button: DesktopNotification.Button) {
         notify_notification_add_action(

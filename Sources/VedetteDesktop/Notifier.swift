@@ -38,7 +38,8 @@ actor Notifier {
             if let error = shown.show(notification, capabilities: capabilities, listsDefault: listsDefault) {
                 throw .noDaemon(error.message)
             }
-            if let forgotten = displayed.keep(shown) { closed(forgotten) }
+            if let forgotten = displayed.keep(shown, told: notification.told) { closed(forgotten) }
+            closeOthers(than: notification.key, telling: notification.told)
             return nil
         } catch {
             return error
@@ -63,7 +64,14 @@ actor Notifier {
         notification.icon = icon
         if let problem = show(notification) { return problem }
         self.missed = missed
+        closeOthers(than: notification.key, telling: DesktopNotification(message).told)
         return nil
+    }
+
+    /// Closes the notifications that tell of nothing that a later one does not tell of.
+    private func closeOthers(than key: DesktopNotification.Key, telling subjects: Set<DesktopNotification.Subject>) {
+        // A daemon that has hung since it answered is waited for once.
+        _ = displayed.outdate(subjects, except: key).allSatisfy { $0.close() }
     }
 
     /// Forgets a notification that the user, the daemon or its timer closed: the next one gets a new id.

@@ -9,7 +9,7 @@ enum Migrations {
     /// `Vdtt`: marks a database as ours.
     static let applicationID: Int32 = 0x5664_7474
 
-    static let steps: [String] = [version1, version2]
+    static let steps: [String] = [version1, version2, version3]
 
     private static let version1 = """
         -- name is null for one that is given up, while its items are deleted in batches; another may have its name by then.
@@ -191,6 +191,12 @@ enum Migrations {
     private static let version2 = """
         alter table silence add column begins integer;
         alter table silence add column fields text;
+        """
+
+    /// receiver_id is how the receiver of a sent message calls it, where a later message can take its place, and null for any other.
+    private static let version3 = """
+        alter table delivery add column receiver_id text;
+        create index delivery_receiver on delivery (sink, rule, id) where receiver_id is not null;
         """
 
     /// Upgrades a database of any earlier version in one transaction: a crash leaves it as it was, and a reader finds a new file

@@ -146,6 +146,10 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
         try await store.read { try DeliveryRows.pending($0, in: lane, after: after, limit: limit) }
     }
 
+    public func sent(before delivery: Delivery, limit: Int) async throws(JournalError) -> [Delivery] {
+        try await store.read { try DeliveryRows.sent($0, before: delivery, limit: limit) }
+    }
+
     @discardableResult
     public func record(
         _ attempts: [Attempt], within limits: EvictionLimits

@@ -99,6 +99,10 @@ public final class PostgresJournal: Journal, JournalMaintenance {
         try await read { try DeliveryRows.pending($0, in: lane, after: after, limit: limit) }
     }
 
+    public func sent(before delivery: Delivery, limit: Int) async throws(JournalError) -> [Delivery] {
+        try await read { try DeliveryRows.sent($0, before: delivery, limit: limit) }
+    }
+
     @discardableResult
     public func record(
         _ attempts: [Attempt], within limits: EvictionLimits

@@ -39,6 +39,20 @@ struct SinkOptionTests {
         return (given.value, said)
     }
 
+    @Test("`update` is refused where a receiver cannot change a message, with the kinds that can")
+    func update() throws {
+        try directory.write("sinks:\n  s: {kind: one, update: true}\n  c: {kind: chat, update: true}\n", to: "a.yaml")
+        let chat = SinkKindEntry(
+            name: "chat", summary: "A chat.", options: [OptionSpec("update", .flag, "It can.")],
+            make: { _ throws(OptionProblem) in { _, _ in StandInSink() } })
+        let loader = ConfigurationLoader(
+            directory: directory.path, sourceKinds: [], sinkKinds: [Given().kind(.text), chat], environment: [:])
+        #expect(
+            loader.load().problems.map { $0.description.replacing(directory.path, with: "DIR") } == [
+                "DIR/a.yaml:2:18: 'update' is for chat: no other receiver changes a message that it has"
+            ])
+    }
+
     @Test("`tls:` of a sink is read like that of a server, with each error at its place")
     func tls() throws {
         try directory.write("-----BEGIN CERTIFICATE-----\n", to: "c.pem")

@@ -7,14 +7,15 @@ import VedetteTestSupport
 @testable import VedetteEngine
 
 /// A dispatcher with a journal that has all of the contract.
-private struct DeliveryRun {
+struct DeliveryRun {
     let clock = ManualClock()
-    let journal = MemoryJournal()
-    let sinks: [String: FakeSink]
+    let journal: MemoryJournal
     let dispatcher: Dispatcher
 
-    init(_ sinks: [String: FakeSink], policy: [String: DeliveryPolicy] = [:]) {
-        self.sinks = sinks
+    init(
+        _ sinks: [String: any Sink], policy: [String: DeliveryPolicy] = [:], journal: MemoryJournal = MemoryJournal()
+    ) {
+        self.journal = journal
         let dependencies = Dependencies(
             fetcher: FakeFetcher(), journal: journal, clock: clock, random: SeededRandom(), log: LogLines(),
             userAgent: "test/1", transformer: FakeShaper(), civil: Greenwich(), memory: PollMemory(), meter: NoMeter())
@@ -22,13 +23,18 @@ private struct DeliveryRun {
     }
 
     /// Commits a message about an item of a source; without a key it is one about several.
-    func tell(_ title: String, _ kind: Event.Kind = .changed, source: String = "s", key: String?, sink: String)
-        async throws
-    {
+    func tell(
+        _ title: String, _ kind: Event.Kind = .changed, source: String = "s", key: String?, sink: String,
+        parts: [Event.Summary.Part] = []
+    ) async throws {
         let now = clock.now().wall
-        let event = Event(
+        var event = Event(
             id: Identifier("\(now.milliseconds) \(title)"), kind: kind, time: now, source: source, sourceKind: "lines",
             poll: "p", item: key.map { Item(key: $0) })
+        if !parts.isEmpty {
+            event.summary = Event.Summary(count: parts.count)
+            event.summary?.parts = parts
+        }
         let message = Message(id: "msg_\(title)", rule: "down", sink: sink, event: event, title: title, text: "")
         var poll = PollRecord(record: nil, events: kind == .changed ? [event] : [])
         poll.deliveries = [Delivery(message: message, created: now, due: now)]

@@ -349,6 +349,13 @@ actor FakeJournal: Journal {
         Array(pending.filter { $0.lane == lane && $0.id > after }.prefix(limit))
     }
 
+    func sent(before delivery: Delivery, limit: Int) -> [Delivery] {
+        deliveries.values.map(\.delivery).filter {
+            $0.receiverID != nil && $0.id < delivery.id && $0.message.sink == delivery.message.sink
+                && $0.message.rule == delivery.message.rule
+        }.sorted { $0.id > $1.id }
+    }
+
     func record(_ attempts: [Attempt], within limits: EvictionLimits) throws(JournalError) -> RecordResult {
         if failsRecording { throw JournalError(.full, "the disk is full") }
         var successors: [Delivery] = []
@@ -361,6 +368,7 @@ actor FakeJournal: Journal {
             deliveries[attempt.delivery]?.delivery.attempts = attempt.attempts
             deliveries[attempt.delivery]?.delivery.due = attempt.due
             deliveries[attempt.delivery]?.delivery.reason = attempt.reason
+            deliveries[attempt.delivery]?.delivery.receiverID = attempt.receiverID
             if let successor = attempt.successor { successors.append(enqueue(successor)) }
         }
         return RecordResult(successors: successors)
@@ -400,6 +408,8 @@ final class FakeSink: Sink {
     private struct State {
         var outcomes: [Outcome] = []
         var seen: [String] = []
+        var replaced: [String?] = []
+        var updates = false
         var closed = 0
         var inFlight = 0
         var most = 0
@@ -409,6 +419,11 @@ final class FakeSink: Sink {
     private let state = Mutex(State())
 
     var seen: [String] { state.withLock { $0.seen } }
+    /// What the messages took the place of, in their order.
+    var replaced: [String?] { state.withLock { $0.replaced } }
+    var updates: Bool { state.withLock { $0.updates } }
+    /// From now on it can change what it got.
+    func update() { state.withLock { $0.updates = true } }
     var closed: Int { state.withLock { $0.closed } }
     var most: Int { state.withLock { $0.most } }
     var inFlight: Int { state.withLock { $0.inFlight } }
@@ -425,6 +440,7 @@ final class FakeSink: Sink {
     func deliver(_ message: Message) async -> Outcome {
         state.withLock { state in
             state.seen.append(message.title)
+            state.replaced.append(message.replacing)
             state.inFlight += 1
             state.most = max(state.most, state.inFlight)
             #expect(state.closed == 0, "a closed sink is used")

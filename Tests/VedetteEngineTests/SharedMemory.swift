@@ -79,6 +79,9 @@ struct SharedPart: Journal, JournalShares {
     func pending(in lane: DeliveryLane, after: Int64, limit: Int) -> [Delivery] {
         journal.memory.pending(in: lane, after: after, limit: limit)
     }
+    func sent(before delivery: Delivery, limit: Int) -> [Delivery] {
+        journal.memory.sent(before: delivery, limit: limit)
+    }
     func record(_ attempts: [Attempt], within limits: EvictionLimits) throws(JournalError) -> RecordResult {
         try journal.memory.record(attempts, within: limits)
     }

@@ -104,6 +104,31 @@ struct DeliveryTests {
         try await journal.close()
     }
 
+    @Test(
+        "how a receiver calls a sent message is found by a later one of its rule and sink, the newest first",
+        arguments: Backend.allCases)
+    func receiverIDs(_ backend: Backend) async throws {
+        let store = try await backend.open()
+        _ = try await store.journal.commit(polls(1...5) + polls(6...6, sink: "hook"))
+        var attempts = (1...6).map { attempt($0, .sent) }
+        for i in [0, 2, 3, 5] { attempts[i].receiverID = "m\(i + 1)" }
+        try await store.journal.record(attempts)
+        try await store.restart()
+        let journal = store.journal
+        func found(_ id: Int, rule: String = "ready", limit: Int = 9) async throws -> [String?] {
+            var later = delivery(id, of: event(id), rule: rule)
+            later.id = Int64(id)
+            return try await journal.sent(before: later, limit: limit).map(\.receiverID)
+        }
+        #expect(try await found(5) == ["m4", "m3", "m1"])
+        #expect(try await found(4, limit: 1) == ["m3"])
+        #expect(try await found(5, rule: "other") == [])
+        #expect(
+            try await journal.sent(before: try #require(store.reader().deliveries(limit: 9).last?.delivery), limit: 9)
+                == [])
+        try await journal.close()
+    }
+
     @Test("a message keeps its tags, its count and the field that its rule is about", arguments: Backend.allCases)
     func details(_ backend: Backend) async throws {
         let store = try await backend.open()

@@ -223,6 +223,9 @@ private struct Walk {
         let limit = Int.random(in: 1...6, using: &random)
         let pending = try await journal.pending(in: lane, after: 0, limit: limit)
         try same("pending", pending, memory.pending(in: lane, after: 0, limit: limit))
+        if let last = pending.last {
+            try same("sent", try await journal.sent(before: last, limit: 3), memory.sent(before: last, limit: 3))
+        }
         var attempts: [Attempt] = []
         for delivery in pending {
             let state: DeliveryState = pick([.sent, .sent, .sent, .retry, .dead, .paused, .suppressed])
@@ -230,6 +233,7 @@ private struct Walk {
                 delivery: delivery.id, state: state, attempts: delivery.attempts + 1, due: stamp(now + 9),
                 at: stamp(now), reason: state == .sent ? nil : "\(state)")
             attempt.wasMade = state != .dead || chance(90)
+            attempt.receiverID = state == .sent && delivery.id % 2 == 0 ? "r\(delivery.id)" : nil
             if state == .dead, chance(60) {
                 attempt.successor = delivery.fallback(
                     among: ["mail", "hook"], where: { _ in true }, id: "msg_\(id())", at: stamp(now))

@@ -30,6 +30,7 @@ func exerciseEngine(_ journal: any Journal) async throws {
         delivery: pending[0].id, state: .dead, attempts: 1, due: stamp(0), at: stamp(0), reason: "404")
     attempt.successor = pending[0].fallback(among: ["x"], where: { _ in true }, id: "msg_x", at: stamp(1))
     try await journal.record([attempt])
+    _ = try await journal.sent(before: pending[0], limit: 100)
     for policy in QueueBound.Policy.allCases {
         _ = try await journal.evict(
             limits(["sink1": bound(20_000, bytes: 2_000_000, policy)], oldest: ["sink2": stamp(0)]))

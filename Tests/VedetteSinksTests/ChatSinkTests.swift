@@ -71,6 +71,86 @@ struct ChatSinkTests {
         #expect(reason.contains("there is none of that name"))
     }
 
+    private func body(_ request: Request?) throws -> JSON { try JSON(parsing: request?.body ?? []) }
+
+    private func replacing(_ name: String?) -> Message {
+        var message = Message.of()
+        message.replacing = name
+        return message
+    }
+
+    @Test("Telegram: with `update` the number of a message is its name, by which a later one edits it")
+    func telegramEdit() async throws {
+        let fetcher = ScriptedFetcher(status: 200, body: #"{"ok":true,"result":{"message_id":42}}"#)
+        let sink = try ChatSample.of("telegram").sink(fetcher, more: ["update": .flag(true), "thread": .integer(7)])
+        #expect(sink.updates)
+        #expect(await sink.deliver(.of()) == .delivered(as: "-1001234567890/42"))
+        #expect(await sink.deliver(replacing("-1001234567890/42")) == .delivered(as: "-1001234567890/42"))
+        // The same number in another chat is another message.
+        #expect(await sink.deliver(replacing("-100999/42")) == .delivered(as: "-1001234567890/42"))
+        #expect(
+            fetcher.requests.map { $0.url.components(separatedBy: "/").last ?? "" } == [
+                "sendMessage", "editMessageText", "sendMessage",
+            ])
+        let edit = try body(fetcher.requests[1])
+        #expect(edit["message_id"] == .number(42) && edit["chat_id"] == .number(-1_001_234_567_890))
+        #expect(edit["text"] == (try body(fetcher.requests[0]))["text"])
+        #expect(edit["message_thread_id"] == nil && edit["disable_notification"] == nil)
+        #expect(try body(fetcher.requests[2])["message_thread_id"] == .number(7))
+    }
+
+    @Test(
+        "Telegram: a message that can no longer be edited is sent anew, one that has its texts already is not",
+        arguments: [
+            ("message to edit not found", 2), ("message can't be edited", 2), ("MESSAGE_ID_INVALID", 2),
+            ("message is not modified: specified new message content is exactly the same", 1),
+        ])
+    func refusedEdit(_ detail: String, _ requests: Int) async throws {
+        let fetcher = ScriptedFetcher { request in
+            let isEdit = request.url.hasSuffix("/editMessageText")
+            let refusal = #"{"ok":false,"error_code":400,"description":"Bad Request: \#(detail)"}"#
+            let body = isEdit ? refusal : #"{"ok":true,"result":{"message_id":43}}"#
+            return .success(Response(status: isEdit ? 400 : 200, body: Array(body.utf8)))
+        }
+        let sink = try ChatSample.of("telegram").sink(fetcher, more: ["update": .flag(true)])
+        let number = requests == 1 ? 42 : 43
+        #expect(await sink.deliver(replacing("-1001234567890/42")) == .delivered(as: "-1001234567890/\(number)"))
+        #expect(fetcher.requests.count == requests)
+        let busy = ScriptedFetcher(status: 429, body: #"{"ok":false,"description":"Too Many Requests"}"#)
+        let waiting = try ChatSample.of("telegram").sink(busy, more: ["update": .flag(true)])
+        #expect(await waiting.deliver(replacing("-1001234567890/42")).isRetry)
+        #expect(busy.requests.count == 1)
+    }
+
+    @Test("ntfy: with `update` a later message has the id of the first as its sequence")
+    func ntfySequence() async throws {
+        let fetcher = ScriptedFetcher { request in
+            let isFirst = request.body.map { !String(decoding: $0, as: UTF8.self).contains("sequence_id") } ?? true
+            let body = isFirst ? #"{"id":"xE73Iyuabi"}"# : #"{"id":"sPs71M8A2T","sequence_id":"xE73Iyuabi"}"#
+            return .success(Response(status: 200, body: Array(body.utf8)))
+        }
+        let sink = try ChatSample.of("ntfy").sink(fetcher, more: ["update": .flag(true)])
+        for name in [nil, "xE73Iyuabi"] {
+            #expect(await sink.deliver(replacing(name)) == .delivered(as: "xE73Iyuabi"))
+        }
+        #expect(try fetcher.requests.map { try body($0)["sequence_id"] } == [nil, .string("xE73Iyuabi")])
+        // A server that knows no sequence published another message.
+        let old = try ChatSample.of("ntfy").sink(
+            ScriptedFetcher(status: 200, body: #"{"id":"new"}"#), more: ["update": .flag(true)])
+        #expect(await old.deliver(replacing("xE73Iyuabi")) == .delivered(as: "new"))
+    }
+
+    @Test("without `update` no chat names its messages, and of the others none can")
+    func names() async throws {
+        for sample in ChatSample.all {
+            let fetcher = ScriptedFetcher(
+                status: 200, body: #"{"ok":true,"id":"x","room_id":"!r","result":{"message_id":42}}"#)
+            let sink = try sample.sink(fetcher)
+            #expect(!sink.updates)
+            #expect(await sink.deliver(.of()) == .delivered)
+        }
+    }
+
     @Test("what 429 asks of one message holds the next one too")
     func hold() async throws {
         let (clock, fetcher) = (SteppingClock(), ScriptedFetcher(status: 429, headers: [("Retry-After", "40")]))

@@ -125,6 +125,94 @@ struct DesktopTests {
         #expect(shown.map(\.category) == ["x-vedette.changed", "x-vedette.changed"])
     }
 
+    /// A message of the rule about several items, as `key: firing` or `key: over`.
+    private func several(_ id: String, _ title: String, in group: String? = nil, _ parts: [(String, Event.Kind)])
+        -> Message
+    {
+        var event = Event.changed(key: "")
+        (event.item, event.kind) = (nil, .digest)
+        event.summary = Event.Summary(count: parts.count)
+        event.summary?.group = group
+        event.summary?.parts = parts.map { .init(event: id, kind: $1.word, source: event.source, key: $0) }
+        return .of(event, id: id, title: title)
+    }
+
+    private func end(of key: String, _ id: String) -> Message {
+        var event = Event.changed(key: key)
+        event.kind = .resolved
+        return .of(event, id: id, title: "\(key): up")
+    }
+
+    @Test("30 down and 30 up in a group are at most two notifications, and none says what is no longer true")
+    func storm() async throws {
+        try session.startBus()
+        try session.startDaemon()
+        let keys = (1...30).map { "h\($0)" }
+        #expect(await deliver(.of(.changed(key: "h1"), title: "h1: down")) == .delivered)
+        let down = keys.dropFirst().map { ($0, Event.Kind.changed) }
+        #expect(await sink.deliver(several("msg_2", "29 down in eu-west", in: "eu-west", down)) == .delivered)
+        #expect(try session.displayed() == "2")
+        // The first end goes alone.
+        #expect(await sink.deliver(end(of: "h7", "msg_3")) == .delivered)
+        let up = keys.filter { $0 != "h7" }.map { ($0, Event.Kind.resolved) }
+        #expect(await sink.deliver(several("msg_4", "29 up in eu-west", in: "eu-west", up)) == .delivered)
+        #expect(try session.displayed() == "2")
+        #expect(Set(try session.shown().prefix(2).map(\.title)) == ["h7: up", "29 up in eu-west"])
+    }
+
+    @Test("a notification about several is replaced by the next one of its rule and group, not by another group's")
+    func groups() async throws {
+        try session.startBus()
+        try session.startDaemon()
+        #expect(
+            await deliver(several("msg_1", "2 down in west", in: "west", [("a", .changed), ("b", .changed)]))
+                == .delivered)
+        #expect(
+            await sink.deliver(several("msg_2", "2 down in east", in: "east", [("c", .changed), ("d", .changed)]))
+                == .delivered)
+        #expect(try session.displayed() == "2")
+        #expect(
+            await sink.deliver(several("msg_3", "2 up in west", in: "west", [("a", .resolved), ("b", .resolved)]))
+                == .delivered)
+        #expect(try session.displayed() == "2")
+        let shown = try session.shown().sorted { $0.id < $1.id }
+        #expect(shown.map(\.id) == [session.firstID, session.firstID + 1])
+        #expect(shown.map(\.title) == ["2 up in west", "2 down in east"])
+    }
+
+    @Test("a notification about several is closed when all that it names was told elsewhere")
+    func toldElsewhere() async throws {
+        try session.startBus()
+        try session.startDaemon()
+        let both = [("a", Event.Kind.changed), ("b", .changed)]
+        #expect(await deliver(several("msg_1", "2 down", in: "west", both)) == .delivered)
+        #expect(await sink.deliver(end(of: "a", "msg_2")) == .delivered)
+        #expect(try session.displayed() == "2", "b is still down")
+        #expect(await sink.deliver(end(of: "b", "msg_3")) == .delivered)
+        #expect(try session.displayed() == "2")
+        #expect(Set(try session.shown().prefix(2).map(\.title)) == ["a: up", "b: up"])
+        // The closed one is forgotten: the next of its group is a new one.
+        #expect(await sink.deliver(several("msg_4", "2 down again", in: "west", both)) == .delivered)
+        #expect(try session.displayed() == "1")
+        var other = several("msg_5", "2 of another rule", in: "west", both)
+        other.rule = "other"
+        #expect(await sink.deliver(other) == .delivered)
+        #expect(try session.displayed() == "2")
+    }
+
+    @Test("what is told too late for a notification closes the one that it contradicts")
+    func missedEnd() async throws {
+        try session.startBus()
+        try session.startDaemon()
+        #expect(await deliver(several("msg_1", "2 down", [("a", .changed), ("b", .changed)])) == .delivered)
+        var late = several("msg_2", "2 up", in: "west", [("a", .resolved), ("b", .resolved)])
+        late.id = try message(10, 10, "2 up").id
+        clock.advance(by: .seconds(7200))
+        #expect(await sink.deliver(late) == .delivered)
+        #expect(try session.displayed() == "1")
+        #expect(try session.shown().first?.title == "1 older message")
+    }
+
     @Test("a notification that was closed is followed by a new one")
     func closed() async throws {
         try session.startBus()

@@ -14,7 +14,8 @@ struct SinkReader {
         let what = "sink '\(entry.name)'"
         guard let name = KindName.read(entry.value, what, among: kinds.map(\.name), findings),
             let kind = kinds.first(where: { $0.name == name }),
-            let map = MapReader(entry.value, what, keys: ConfigurationKeys.sink, options: kind.options, findings)
+            let map = MapReader(
+                entry.value, what, keys: ConfigurationKeys.sink, options: kind.options, remedies: remedies, findings)
         else { return nil }
         let reader = OptionReader(secrets: secrets, findings: findings)
         var policy = policy.policy(map, of: entry.name)
@@ -41,6 +42,11 @@ struct SinkReader {
             reader.report(error, in: map)
             return nil
         }
+    }
+
+    private var remedies: [String: String] {
+        let able = kinds.filter { $0.options.contains { $0.name == "update" } }.map(\.name).joined(separator: " and ")
+        return able.isEmpty ? [:] : ["update": "is for \(able): no other receiver changes a message that it has"]
     }
 
     /// Returns a factory of sinks that know the address of the page.

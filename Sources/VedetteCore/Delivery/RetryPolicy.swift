@@ -24,7 +24,10 @@ public struct RetryPolicy: Sendable, Hashable {
                 delivery: delivery.id, state: state, attempts: attempts, due: due ?? now, at: now, reason: reason)
         }
         switch outcome {
-        case .delivered: return ended(.sent, nil)
+        case .delivered(let receiverID):
+            var sent = ended(.sent, nil)
+            sent.receiverID = receiverID
+            return sent
         case .rejected(let reason): return ended(.dead, reason)
         case .paused(let reason), .disabled(let reason):
             return isTooOld(delivery, attempts, at: now) ? ended(.dead, gaveUp(reason)) : ended(.paused, reason)

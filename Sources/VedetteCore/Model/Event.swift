@@ -155,6 +155,9 @@ public struct Event: Sendable, Hashable {
             /// Whether it is over, told before or not.
             public var tellsEnd: Bool { isOver || kind == Kind.resolved.word }
 
+            /// Whether it tells the end of a match that was told before.
+            public var announcesEnd: Bool { Kind.ends.contains { $0.word == kind } }
+
             /// Creates a part.
             public init(
                 event: String, kind: String, source: String, key: String? = nil, title: String? = nil,
@@ -228,7 +231,7 @@ extension Event {
     /// Whether it announces the end of what was announced before, of all its subjects where it has several.
     public var isEnd: Bool {
         let parts = kind == .digest ? summary?.parts ?? [] : []
-        return kind.isEnd || !parts.isEmpty && parts.allSatisfy { part in Kind.ends.contains { $0.word == part.kind } }
+        return kind.isEnd || !parts.isEmpty && parts.allSatisfy(\.announcesEnd)
     }
 
     /// Returns the change of a field, else that of the state, else the first.

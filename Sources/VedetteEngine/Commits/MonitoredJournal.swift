@@ -107,6 +107,10 @@ public final class MonitoredJournal: Journal {
         }
     }
 
+    public func sent(before delivery: Delivery, limit: Int) async throws(JournalError) -> [Delivery] {
+        try await read { () async throws(JournalError) in try await journal.sent(before: delivery, limit: limit) }
+    }
+
     @discardableResult
     public func record(
         _ attempts: [Attempt], within limits: EvictionLimits

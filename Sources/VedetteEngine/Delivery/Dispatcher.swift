@@ -202,6 +202,7 @@ public actor Dispatcher {
         let limit = Task {
             guard (try? await clock.sleep(until: deadline)) != nil else { return }
             self.attempts.cancel(to: lost)
+            self.resumeWaiters()
         }
         await wait { !$0.attempts.contains(anyOf: lost) }
         limit.cancel()
@@ -347,12 +348,27 @@ public actor Dispatcher {
         meter.started()
         // Beside the network thread: templates, JSON and signatures of a large event take time that polls do not have.
         let task = Task { @concurrent in
+            var message = delivery.message
+            if sink?.updates == true, message.isFollowUp { message.replacing = await self.replaced(by: delivery) }
             let outcome =
-                await sink?.deliver(delivery.message)
-                ?? .rejected(reason: "the sink '\(name)' is no longer configured")
+                await sink?.deliver(message) ?? .rejected(reason: "the sink '\(name)' is no longer configured")
             await self.attempted(delivery, outcome, generation, mark)
         }
         attempts.started(delivery.id, to: name, task)
+    }
+
+    /// Returns the receiver's name of the message whose place this one takes; nil to send it as a new one.
+    private func replaced(by delivery: Delivery) async -> String? {
+        let message = delivery.message
+        // The outcome of that message may not be stored yet.
+        await wait { !$0.writer.isWriting || !$0.writer.contains(anyOf: [message.sink]) || Task.isCancelled }
+        do throws(JournalError) {
+            return message.replaced(
+                among: try await dependencies.journal.sent(before: delivery, limit: Message.maximumEarlier))
+        } catch {
+            dependencies.log.log(.warning, "failed to find the message that a later one changes: \(error.detail)")
+            return nil
+        }
     }
 
     /// - Parameters:
@@ -366,7 +382,9 @@ public actor Dispatcher {
         let wasCancelled = attempts.ended(delivery.id)
         meter.ended()
         defer { resumeWaiters() }
-        if wasCancelled, outcome != .delivered { return schedule.cancelled(in: delivery.lane) }
+        if wasCancelled {
+            guard case .delivered = outcome else { return schedule.cancelled(in: delivery.lane) }
+        }
         let now = dependencies.clock.now()
         let policy = RetryPolicy(giveUp: sinks.policy(of: name).giveUp)
         var attempt = policy.attempt(

@@ -13,7 +13,7 @@ enum AttemptRows {
         // dropped while its attempt was in flight.
         let update = try db.cachedStatement(
             sql: """
-                update delivery set state = ?1, attempts = ?2, due = ?3, reason = ?4, ended_at = ?5
+                update delivery set state = ?1, attempts = ?2, due = ?3, reason = ?4, ended_at = ?5, receiver_id = ?7
                 where id = ?6 and (ended_at is null or ?1 = 'sent' and state in ('dead', 'suppressed'))
                 """)
         let insert = try db.cachedStatement(
@@ -25,6 +25,7 @@ enum AttemptRows {
             try update.execute(arguments: [
                 attempt.state.rawValue, attempt.attempts, attempt.due.milliseconds, attempt.reason,
                 attempt.state.isPending ? nil : attempt.at.milliseconds, attempt.delivery,
+                attempt.receiverID,
             ])
             // The delivery's own row records a success.
             guard attempt.state != .sent, db.changesCount > 0 else { continue }

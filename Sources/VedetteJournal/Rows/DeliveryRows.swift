@@ -63,6 +63,14 @@ enum DeliveryRows {
         ).decode(DeliveryRow.decodeQueued)
     }
 
+    static let sentBefore =
+        "\(DeliveryRow.select) where d.sink = ? and d.rule = ? and d.receiver_id is not null and d.id < ? order by d.id desc limit ?"
+
+    static func sent(_ db: Database, before delivery: Delivery, limit: Int) throws -> [Delivery] {
+        let message = delivery.message
+        return try select(db, sql: sentBefore, [message.sink, message.rule, delivery.id, limit]).map(\.delivery)
+    }
+
     /// Reads deliveries in the order of release, from the first id above `after`.
     static func select(
         _ db: Database, _ filter: DeliveryFilter, after: Int64, limit: Int

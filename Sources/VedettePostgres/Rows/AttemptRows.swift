@@ -33,6 +33,7 @@ enum AttemptRows {
                     SQLArray(run.map(\.state.rawValue)), SQLArray(run.map(\.attempts)),
                     SQLArray(run.map(\.due.milliseconds)), SQLArray(run.map { $0.reason as (any SQLValue)? }),
                     SQLArray(run.map { $0.state.isPending ? nil : $0.at.milliseconds }), SQLArray(run.map(\.delivery)),
+                    SQLArray(run.map { $0.receiverID as (any SQLValue)? }),
                 ]
                 let sql = update + (fence == nil ? "" : fenced) + " returning d.id"
                 return SQLCommand(sql, values + (fence.map { [$0] } ?? []))
@@ -62,15 +63,16 @@ enum AttemptRows {
     /// dropped while its attempt was in flight.
     private static let update = """
         update delivery as d
-        set state = a.state, attempts = a.attempts, due = a.due, reason = a.reason, ended_at = a.ended_at
-        from unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[])
-          as a (state, attempts, due, reason, ended_at, id)
+        set state = a.state, attempts = a.attempts, due = a.due, reason = a.reason, ended_at = a.ended_at,
+          receiver_id = a.receiver_id
+        from unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::text[])
+          as a (state, attempts, due, reason, ended_at, id, receiver_id)
         where d.id = a.id and (d.ended_at is null or a.state = 'sent' and d.state in ('dead', 'suppressed'))
         """
 
     /// The watcher that holds the sink now attempts it again.
     private static let fenced =
-        " and exists (select 1 from lease where kind = 'sink' and name = d.sink and watcher = $7)"
+        " and exists (select 1 from lease where kind = 'sink' and name = d.sink and watcher = $8)"
 
     private static func insert(_ attempt: Attempt, _ transaction: Transaction) {
         transaction.enqueue(

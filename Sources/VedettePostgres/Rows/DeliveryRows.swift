@@ -43,6 +43,15 @@ enum DeliveryRows {
         ).map(DeliveryRow.decodeQueued)
     }
 
+    static func sent(_ connection: Connection, before delivery: Delivery, limit: Int) throws -> [Delivery] {
+        try connection.run(
+            """
+            \(DeliveryRow.select) where d.sink = $1 and d.rule = $2 and d.receiver_id is not null and d.id < $3
+            order by d.id desc limit $4
+            """, [delivery.message.sink, delivery.message.rule, delivery.id, limit]
+        ).map { try DeliveryRow.decode($0).delivery }
+    }
+
     /// Reads what a sink delivered since a time, and its last dead message.
     static func activity(_ connection: Connection, of sink: String, since start: Timestamp) throws -> SinkActivity {
         let last = try connection.run(

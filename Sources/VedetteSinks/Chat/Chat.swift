@@ -9,6 +9,10 @@ protocol Chat: Sendable {
     var rate: CallRate { get }
     /// Addresses and tokens, which no reason may repeat.
     var secrets: [Secret] { get }
+    /// Whether a message can take the place of an earlier one; then each is delivered as `Outcome.delivered(as:)` has it.
+    var updates: Bool { get }
+    /// Returns whether an answer says that the earlier message cannot be changed.
+    func refusesUpdate(_ reply: ChatReply) -> Bool
     /// Returns the request for a message: the same bytes for the same content, so that a retry sends the same.
     func post(_ content: ChatContent) throws(MessageError) -> ChatPost
     func outcome(of reply: ChatReply) -> Outcome
@@ -21,6 +25,8 @@ protocol Chat: Sendable {
 }
 
 extension Chat {
+    var updates: Bool { false }
+    func refusesUpdate(_ reply: ChatReply) -> Bool { false }
     func outcome(of reply: ChatReply) -> Outcome { reply.outcome() }
     var preparation: ChatPost? { nil }
     func prepared(by reply: ChatReply) -> Outcome? { nil }

@@ -18,6 +18,8 @@ struct ChatContent: Sendable {
     }
 
     var id: String
+    /// See `Message.replacing`.
+    var replacing: String?
     /// Never empty.
     var title: String
     /// May be empty.
@@ -48,7 +50,7 @@ struct ChatContent: Sendable {
     init(_ message: Message, publicURL: String? = nil) {
         let event = message.event
         page = publicURL.map { "\($0)/events/\(WebURL.encoded(event.id.description))" }
-        id = message.id
+        (id, replacing) = (message.id, message.replacing)
         (text, priority, time) = (message.text.trimmed(), message.priority, event.time)
         let titles = [message.title, MessageTitle.of(event, field: message.field), event.source]
         title = titles.map { $0.trimmed() }.first { !$0.isEmpty } ?? "?"

@@ -19,6 +19,13 @@ extension SinkKindEntry {
     }
 }
 
+extension OptionSpec {
+    /// The option of chats that can change a message.
+    static let update = OptionSpec(
+        "update", .flag, "A reminder, and the end of a match, change the earlier message instead of being one more.",
+        default: "false")
+}
+
 /// The address of an incoming webhook. Anyone who knows it can post, so the whole of it is a secret.
 struct WebhookAddress: Sendable {
     let secret: Secret

@@ -21,6 +21,8 @@ final class ChatSink: Sink {
         limiter = Mutex(ChatRateLimiter(chat.rate))
     }
 
+    var updates: Bool { chat.updates }
+
     func deliver(_ message: Message) async -> Outcome {
         let content = ChatContent(message, publicURL: services.publicURL)
         do throws(MessageError) {
@@ -65,7 +67,13 @@ final class ChatSink: Sink {
                 if let outcome = try await prepare(refresh) { return outcome }
                 reply = try await self.reply(to: content)
             }
-            return await outcome(chat.outcome(of: reply), reply, refresh)
+            var content = content
+            if content.replacing != nil, chat.refusesUpdate(reply) {
+                content.replacing = nil
+                reply = try await self.reply(to: content)
+            }
+            let outcome = await outcome(chat.outcome(of: reply), reply, refresh)
+            return outcome == .delivered ? .delivered(as: content.replacing) : outcome
         } catch {
             return ReceiverOutcome.of(error)
         }

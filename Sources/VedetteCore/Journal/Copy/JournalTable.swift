@@ -55,7 +55,7 @@ public struct JournalTable: Sendable, Hashable {
         "own_event_id",
         "title", "text", "priority", "state", "created:integer", "due:integer", "attempts:integer", "reason",
         "ended_at:integer",
-        "tags", "suppressed:integer", "chain", "bytes:integer", "field", "subject")
+        "tags", "suppressed:integer", "chain", "bytes:integer", "field", "subject", "receiver_id")
 
     private static let attempt = JournalTable(
         "attempt", key: 2, "delivery:integer", "slot:integer", "number:integer", "at:integer", "due:integer", "state",
@@ -88,7 +88,8 @@ public struct JournalTable: Sendable, Hashable {
     ///   - found: the columns that it has, written like that.
     ///   - version: its schema; the columns of later ones are not asked for.
     public static func missingColumn(in found: Set<String>, version: Int) -> String? {
-        let later: Set<String> = version < 2 ? ["silence.begins", "silence.fields"] : []
+        var later: Set<String> = version < 3 ? ["delivery.receiver_id"] : []
+        if version < 2 { later.formUnion(["silence.begins", "silence.fields"]) }
         return all.lazy.flatMap { table in table.columns.map { "\(table.name).\($0.name)" } }
             .first { !found.contains($0) && !later.contains($0) }
     }

@@ -80,6 +80,15 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
         }
     }
 
+    public func sent(before delivery: Delivery, limit: Int) -> [Delivery] {
+        read { state in
+            state.deliveries.lazy.map(\.delivery).filter {
+                $0.receiverID != nil && $0.message.sink == delivery.message.sink
+                    && $0.message.rule == delivery.message.rule && $0.id < delivery.id
+            }.suffix(limit).reversed()
+        }
+    }
+
     @discardableResult
     public func record(_ attempts: [Attempt], within limits: EvictionLimits) throws(JournalError) -> RecordResult {
         try transaction { state throws(JournalError) in

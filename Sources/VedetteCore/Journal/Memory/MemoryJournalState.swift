@@ -96,7 +96,7 @@ struct MemoryJournalState: Sendable {
         deliveries[i].state = attempt.state
         deliveries[i].endedAt = attempt.state.isPending ? nil : attempt.at
         (deliveries[i].delivery.attempts, deliveries[i].delivery.due) = (attempt.attempts, attempt.due)
-        deliveries[i].delivery.reason = attempt.reason
+        (deliveries[i].delivery.reason, deliveries[i].delivery.receiverID) = (attempt.reason, attempt.receiverID)
         guard attempt.state != .sent else { return nil }
         if attempt.wasMade {
             var made = attempt

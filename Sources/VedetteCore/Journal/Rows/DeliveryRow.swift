@@ -7,7 +7,8 @@ public enum DeliveryRow {
 
     private static let columns = """
         d.id, d.message, d.rule, d.sink, coalesce(e.body, d.event_body), d.title, d.text, d.priority,
-          d.created, d.attempts, d.due, d.reason, d.state, d.ended_at, d.tags, d.suppressed, d.chain, d.field
+          d.created, d.attempts, d.due, d.reason, d.state, d.ended_at, d.tags, d.suppressed, d.chain, d.field,
+          d.receiver_id
         """
 
     private static let tables = "from delivery d left join event e on e.seq = d.event"
@@ -29,7 +30,7 @@ public enum DeliveryRow {
     /// Reads a pending delivery, and which other one it must not overtake.
     public static func decodeQueued(_ row: some StoredRow) throws(UnreadableRow) -> Delivery {
         var delivery = try decode(row).delivery
-        let parts = try row.optionalText(18)?.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+        let parts = try row.optionalText(19)?.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
         if let parts, let id = Int64(parts[0]), let priority = Priority(rawValue: String(parts[1])) {
             let lane = DeliveryLane(source: String(parts[2]), sink: delivery.message.sink, priority: priority)
             delivery.behind = DeliveryPlace(lane: lane, id: id)
@@ -79,6 +80,7 @@ public enum DeliveryRow {
             id: try row.int64(0), message: message, created: try row.time(8), attempts: try row.int(9),
             due: try row.time(10), reason: try row.optionalText(11))
         delivery.chain = try row.optionalText(16).map(lines)
+        delivery.receiverID = try row.optionalText(18)
         return DeliveryStatus(delivery: delivery, state: state, endedAt: try row.optionalTime(13))
     }
 

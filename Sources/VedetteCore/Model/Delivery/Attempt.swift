@@ -16,6 +16,8 @@ public struct Attempt: Sendable, Hashable {
     public var reason: String?
     /// Whether a request was made; false for an end by a bound of the queue.
     public var wasMade = true
+    /// For a delivery that is sent: the receiver's name of the message, where a later one can take its place.
+    public var receiverID: String?
     /// For a delivery that died: the message to a fallback, committed with it.
     public var successor: Delivery?
 

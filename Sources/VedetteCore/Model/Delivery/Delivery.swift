@@ -21,6 +21,8 @@ public struct Delivery: Sendable, Hashable {
     /// The last of the earlier pending deliveries about its subject in other lanes of its sink, as the journal had them when it
     /// was read; nil for none.
     public var behind: DeliveryPlace?
+    /// The receiver's name of the message once it is sent, where a later one can take its place.
+    public var receiverID: String?
 
     /// Creates a delivery.
     public init(

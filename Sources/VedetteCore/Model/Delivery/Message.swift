@@ -25,6 +25,9 @@ public struct Message: Sendable, Hashable {
     public var suppressed = 0
     /// The field that the rule is about; nil when it is about no field.
     public var field: String?
+    /// The receiver's name of the earlier message whose place this one takes; nil for a new message. The dispatcher sets it for
+    /// an attempt.
+    public var replacing: String?
 
     /// The item or source that it is about; empty for a message about several. A journal stores it.
     public var subject: String {

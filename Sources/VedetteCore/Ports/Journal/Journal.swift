@@ -39,6 +39,9 @@ public protocol Journal: Sendable {
     /// Reads the oldest pending deliveries of a lane in the order of their release, from the first id above `after`.
     func pending(in lane: DeliveryLane, after: Int64, limit: Int) async throws(JournalError) -> [Delivery]
 
+    /// Reads the messages that the rule of a delivery sent to its sink before it and that have a `receiverID`, the newest first.
+    func sent(before delivery: Delivery, limit: Int) async throws(JournalError) -> [Delivery]
+
     /// Writes the outcomes of attempts in one transaction, within the limits of the queues that get successors. An outcome
     /// for a delivery that has ended is ignored (I5), except that a success makes it sent: it was evicted or
     /// dropped while its attempt was in flight, and the receiver has it.

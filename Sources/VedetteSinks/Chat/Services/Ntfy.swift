@@ -14,7 +14,7 @@ enum NtfyKind {
             OptionSpec("url", .text, "The server.", default: "https://ntfy.sh"),
             OptionSpec("token", .secret, "An access token, where the topic asks for one."),
             OptionSpec("user", .text, "For basic authentication, with `password`."),
-            OptionSpec("password", .secret, "For basic authentication, with `user`."),
+            OptionSpec("password", .secret, "For basic authentication, with `user`."), .update,
         ], isHosted: true,
         make: { options throws(OptionProblem) in
             let base = try options.base(standard: "https://ntfy.sh")
@@ -28,7 +28,9 @@ enum NtfyKind {
             if token != nil, credentials != nil {
                 throw OptionProblem("token", detail: "takes the place of `user` and `password`; write one of them")
             }
-            return Ntfy(base: base, topic: topic, token: token, credentials: credentials)
+            return Ntfy(
+                base: base, topic: topic, token: token, credentials: credentials,
+                updates: options.flag("update") ?? false)
         })
 }
 
@@ -37,6 +39,7 @@ struct Ntfy: Chat {
     let topic: Secret
     let token: Secret?
     let credentials: Credentials?
+    let updates: Bool
     /// 60 at once, then one every five seconds.
     let rate = CallRate(every: .seconds(5), burst: 60)
     var secrets: [Secret] { [topic, token, credentials?.password].compactMap { $0 } }
@@ -45,9 +48,11 @@ struct Ntfy: Chat {
     static let text = ChatText(.bytes)
 
     static func problem(inTopic topic: String) -> String? {
-        let isGood = (1...64).contains(topic.utf8.count) && HTTPSyntax.isWord(topic)
-        return isGood ? nil : "is no topic: 1 to 64 letters, digits, `-` and `_`"
+        isWord(topic) ? nil : "is no topic: 1 to 64 letters, digits, `-` and `_`"
     }
+
+    /// Whether it has the syntax of a topic, which a sequence has, too.
+    private static func isWord(_ text: String) -> Bool { (1...64).contains(text.utf8.count) && HTTPSyntax.isWord(text) }
 
     func post(_ content: ChatContent) throws(MessageError) -> ChatPost {
         if let detail = Ntfy.problem(inTopic: topic.value) { throw MessageError(sink: "topic \(detail)") }
@@ -61,6 +66,8 @@ struct Ntfy: Chat {
         let tags = [Ntfy.tag(content.color)].compactMap { $0 } + words.filter { !$0.isEmpty }
         let json = JSON.members([
             "topic": .string(topic.value),
+            // https://docs.ntfy.sh/publish/#updating-notifications: the id of the first message, as the server gave it.
+            "sequence_id": content.replacing.map(JSON.string),
             "title": .string(Ntfy.text.line(content.title, 1000)),
             "message": .string(Ntfy.text.lines(text, 4000, page: content.page)),
             "priority": .number(Ntfy.priority(content.priority)),
@@ -91,7 +98,12 @@ struct Ntfy: Chat {
 
     /// https://github.com/binwiederhier/ntfy/blob/main/server/errors.go
     func outcome(of reply: ChatReply) -> Outcome {
-        guard !(200..<300).contains(reply.status) else { return reply.outcome() }
+        guard !(200..<300).contains(reply.status) else {
+            // A server before 2.16 knows no sequence: then it is a message of its own.
+            let json = updates ? reply.json : nil
+            let names = [json?["sequence_id"]?.string, json?["id"]?.string].compactMap { $0 }
+            return .delivered(as: names.first(where: Ntfy.isWord))
+        }
         return reply.outcome(reply.json?["code"]?.int64.map { "code \($0)" })
     }
 }

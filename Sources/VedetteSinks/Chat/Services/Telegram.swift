@@ -9,7 +9,7 @@ enum TelegramKind {
         [
             OptionSpec("token", .secret, "The bot's token, from @BotFather.", required: true),
             OptionSpec("chat", .text, "The chat's number, or @NAME of a public channel.", required: true),
-            OptionSpec("thread", .integer(1...Int(Int32.max)), "The number of a forum's topic."),
+            OptionSpec("thread", .integer(1...Int(Int32.max)), "The number of a forum's topic."), .update,
             OptionSpec("url", .text, "Another Bot API server.", default: "https://api.telegram.org"),
         ],
         make: { options throws(OptionProblem) in
@@ -20,7 +20,7 @@ enum TelegramKind {
             }
             return Telegram(
                 base: try options.base(standard: "https://api.telegram.org"), token: token, chat: chat,
-                thread: options.integer("thread"))
+                thread: options.integer("thread"), updates: options.flag("update") ?? false)
         })
 }
 
@@ -29,6 +29,7 @@ struct Telegram: Chat {
     let token: Secret
     let chat: JSON
     let thread: Int?
+    let updates: Bool
     var secrets: [Secret] { [token] }
 
     /// One a second in a chat; 20 a minute in a group or channel.
@@ -68,13 +69,33 @@ struct Telegram: Chat {
                 "url": url.map(JSON.string),
             ])
         }
+        // https://core.telegram.org/bots/api#editmessagetext
+        let edited = content.replacing.flatMap(number)
         let json = JSON.members([
-            "chat_id": chat, "message_thread_id": thread.map { .number($0) }, "text": .string(text),
+            "chat_id": chat, "message_id": edited.map { .number($0) },
+            "message_thread_id": edited == nil ? thread.map { .number($0) } : nil, "text": .string(text),
             "entities": .array([entity("bold")] + (content.link.map { [entity("text_link", $0)] } ?? [])),
             "link_preview_options": .members(["is_disabled": .bool(true)]),
-            "disable_notification": .bool(content.priority == .low),
+            "disable_notification": edited == nil ? .bool(content.priority == .low) : nil,
         ])
-        return ChatPost(url: "\(base)/bot\(token.value)/sendMessage", json: json)
+        let method = edited == nil ? "sendMessage" : "editMessageText"
+        return ChatPost(url: "\(base)/bot\(token.value)/\(method)", json: json)
+    }
+
+    /// A message has a number in its chat: in another chat it is another message.
+    private func name(of number: Int64) -> String { "\(chat.string ?? chat.int64.map { "\($0)" } ?? "")/\(number)" }
+
+    /// Returns the number of a message of this chat.
+    private func number(_ name: String) -> Int64? {
+        name.split(separator: "/").last.flatMap { Int64($0) }.flatMap { self.name(of: $0) == name ? $0 : nil }
+    }
+
+    /// It was deleted, or can no longer be edited. One that has these texts already is no failure: the answer to an earlier
+    /// attempt was lost.
+    func refusesUpdate(_ reply: ChatReply) -> Bool { reply.status == 400 && !isUnchanged(reply) }
+
+    private func isUnchanged(_ reply: ChatReply) -> Bool {
+        reply.json?["description"]?.string?.lowercased().contains("message is not modified") == true
     }
 
     /// Telegram has no colours, so a symbol shows the mood.
@@ -89,7 +110,12 @@ struct Telegram: Chat {
 
     /// https://core.telegram.org/bots/api#making-requests
     func outcome(of reply: ChatReply) -> Outcome {
-        guard let json = reply.json, json["ok"] == .bool(false) else { return reply.outcome() }
+        guard let json = reply.json, json["ok"] == .bool(false) else {
+            let (outcome, number) = (reply.outcome(), reply.json?["result"]?["message_id"]?.int64)
+            guard updates, outcome == .delivered, let number else { return outcome }
+            return .delivered(as: name(of: number))
+        }
+        guard !isUnchanged(reply) else { return .delivered }
         let (code, asked) = (json["description"]?.string, json["parameters"])
         if let moved = asked?["migrate_to_chat_id"]?.int64 {
             return reply.pausing(nil, "the group became a supergroup; write 'chat: \(moved)'")

@@ -2,6 +2,8 @@
 
 /// A receiver of messages. It neither throws nor retries; it returns the outcome of one attempt.
 public protocol Sink: Sendable {
+    /// Whether a message can take the place of an earlier one; see `Message.replacing`.
+    var updates: Bool { get }
     /// Makes one attempt to deliver a message.
     func deliver(_ message: Message) async -> Outcome
     /// Waits until a receiver that was away is back, so that pending deliveries skip the rest of their backoff. Returns
@@ -12,6 +14,8 @@ public protocol Sink: Sendable {
 }
 
 extension Sink {
+    /// False: few receivers can change a message.
+    public var updates: Bool { false }
     /// Returns false: most receivers do not tell when they are back.
     public func waitForReceiver() async -> Bool { false }
     /// Does nothing.
