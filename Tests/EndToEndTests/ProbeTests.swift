@@ -66,6 +66,20 @@ struct ProbeTests {
         #expect(try await home.vedette("check").code == 0)
     }
 
+    @Test("rows with prices are proposed with a rule for what comes, what goes and prices that change")
+    func prices() async throws {
+        let home = try Home()
+        let file = home.directory.appending(path: "shop.html")
+        let rows = (1...3).map { "<li><a href=/p/\($0)>Lamp \($0)</a> <b class=price>\($0)9,90 €</b></li>" }.joined()
+        try "<!doctype html><html><body><h1>Lamps</h1><ul class=lamps>\(rows)</ul></body></html>"
+            .write(to: file, atomically: true, encoding: .utf8)
+        let result = try await home.vedette("probe", "file://" + file.path)
+        #expect(result.code == 0, "\(result.err)")
+        #expect(result.out.contains("any: [{appears: true}, {disappears: true}, {changes: [price]}]"), "\(result.out)")
+        try home.write(result.out)
+        #expect(try await home.vedette("check").code == 0)
+    }
+
     @Test("probe --write makes the directory of --config")
     func newDirectory() async throws {
         let home = try Home()

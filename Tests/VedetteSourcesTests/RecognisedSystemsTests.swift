@@ -96,4 +96,52 @@ struct RecognisedSystemsTests {
         #expect(key(later: body(10)) == "id")
         #expect(key(later: body(90)) == "name")
     }
+
+    private static func proposals(_ page: String) -> [Proposal] {
+        Recogniser.proposals(
+            url: "https://h/", headers: .init(), body: Array("<!doctype html><html>\(page)</html>".utf8))
+    }
+
+    @Test("a page says which rows it has and why they are not proposed")
+    func remarks() {
+        let twins = Self.proposals(
+            "<table><tr><th>Team<th>Status</tr><tr><td>A<td>up</tr><tr><td>A<td>up</tr><tr><td>A<td>up</tr></table>")
+        #expect(twins.first?.options.isEmpty == true)
+        #expect(
+            twins.first?.remarks.contains { $0.contains("'//table//tr[td]' (3 of them)") && $0.contains("unique") }
+                == true)
+        let text = (0..<3).map { "<section id=s\($0)><h2>Part \($0)</h2><p>Words, and more words.</p></section>" }
+            .joined()
+        #expect(
+            Self.proposals("<main>\(text)</main>").first?.remarks.contains { $0.contains("parts of a text") } == true)
+    }
+
+    @Test("a feed of something else does not take the place of rows with a state")
+    func feedBesideRows() {
+        let feed = "<link rel=alternate type=application/rss+xml href=/feed>"
+        func rows(_ name: String, _ text: String) -> String {
+            (0..<3).map { "<li class=entry><a href=/\($0)>Entry \($0)</a> <b class=\(name)>\(text)</b></li>" }
+                .joined()
+        }
+        let states = Self.proposals("\(feed)<ul>\(rows("status", "up"))</ul>")
+        #expect(
+            states.allSatisfy(\.alternates.isEmpty)
+                && states.first?.remarks.contains { $0.contains("https://h/feed") } == true)
+        #expect(Self.proposals("\(feed)<ul>\(rows("note", "words"))</ul>").first?.alternates == ["https://h/feed"])
+    }
+
+    @Test("rows of JSON without a key are not read as one object, and a remark says so")
+    func keyless() {
+        let body = #"{"status":"success","data":{"rows":[{"a":1,"b":true},{"a":1,"b":true}]}}"#
+        let found = Recogniser.proposals(url: "https://h/", headers: .init(), body: Array(body.utf8))
+        #expect(found.map(\.kind) == ["http"] && found.first?.remarks.contains { $0.contains("'data.rows'") } == true)
+    }
+
+    @Test(
+        "what happens to things may be an empty list", arguments: ["incidents", "activeIncidents", "events", "alerts"])
+    func happenings(name: String) {
+        let body = #"{"\#(name)":[{"id":"1","title":"a","status":"open"},{"id":"2","title":"b","status":"open"}]}"#
+        let found = Recogniser.proposals(url: "https://h/", headers: .init(), body: Array(body.utf8))
+        #expect(found.first?.isOftenEmpty == true && found.first?.kind == "json")
+    }
 }

@@ -121,7 +121,7 @@ struct RecognitionTests {
         ("presets/github-releases-2.atom", 2, "feed arrivals"),
         (
             "presets/gitlab-ci-1.json", 2,
-            "json key=id state=status link=web_url time=updated_at fields={branch:ref} state"
+            "json key=id title=ref state=status link=web_url time=updated_at state"
         ),
         (
             "presets/jenkins-1.json", 3,
@@ -151,6 +151,180 @@ struct RecognitionTests {
             "xml items=/evriThing/graph/entities/entity key=@href title=name link=@href require={/*/@status:OK} presence"
         ),
     ]
+
+    /// Bodies in small, and what a person would write for them. Of pages, rows with a state or a price are a list, dated ones a window.
+    static let bodies: [(String, String, String)] = [
+        (
+            "a table of job offers",
+            page(
+                """
+                <nav><ul><li><a href=/a>A</a><li><a href=/b>B</a></ul></nav><h1>Jobs</h1><table id=jobs><thead><tr><th>Ref</th><th>Position</th>
+                <th>Location</th></tr></thead><tr><td>J1</td><td><a href=/j/1>Nurse</a></td><td>Bonn</td></tr><tr><td>J2</td><td><a href=/j/2>Cook</a></td>
+                <td>Bonn</td></tr><tr><td>J3</td><td><a href=/j/3>Nurse</a></td><td>Kiel</td></tr></table>
+                """, []),
+            "html items=//table[@id='jobs']//tr[td] key=.//a/@href title=td[2] link=.//a/@href fields={ref:td[1] location:td[3]} presence"
+        ),
+        (
+            "a shop with data attributes",
+            page(
+                "<h1>Tea</h1><div class=grid>",
+                ["7 Assam 4,50 auf_Lager", "8 Darjeeling 6,20 ausverkauft", "9 Sencha 5,10 auf_Lager"].map { row in
+                    let part = parts(row)
+                    return """
+                        <div class="product-item new" data-pid=\(part[0])><a href=/t/\(part[0])><img src=x></a><h3>\(part[1])</h3>
+                        <span class=old-price>9,99 €</span><span class=price>\(part[2]) €</span><p class=product-item__stock>\(part[3])</p></div>
+                        """
+                }, "</div>"),
+            "html items=//div[@data-pid] key=@data-pid title=.//h3 state=.//p[contains(@class, 'product-item__stock')] link=.//a/@href fields={price:.//span[@class='price']} state"
+        ),
+        (
+            "cards in two rows of a grid",
+            page(
+                "<h1>Maps</h1>",
+                ["1 Alps 12", "2 Eifel 9", "3 Harz 9", "4 Jura 14"].map { row in
+                    let part = parts(row)
+                    let card =
+                        "<div class='card h-100'><h5>\(part[1])</h5><p class=text>A map</p><b class=price>£\(part[2])</b><a href=/m?\(part[0])>Buy</a></div>"
+                    let isFirst = Int(part[0]) == 1 || Int(part[0]) == 3
+                    return (isFirst ? "<div class=row>" : "") + "<div class=col-6>\(card)</div>"
+                        + (isFirst ? "" : "</div>")
+                }),
+            "html items=//div[contains(@class, 'card')] key=.//a/@href title=.//h5 link=.//a/@href fields={price:.//b[contains(@class, 'price')]} presence"
+        ),
+        (
+            "services with a state, without links",
+            page(
+                "<h1>Status</h1><ul class=legend><li>Up<li>Down</ul><p>As of 10:31</p><ul class=services>",
+                ["Mail Up", "Web Up", "Chat Down"].map { row in
+                    let part = parts(row)
+                    return
+                        "<li><span class=service-name>\(part[0])</span> <span class=service-status>\(part[1])</span></li>"
+                }, "</ul>"),
+            "html items=//ul[contains(@class, 'services')]/li key=.//span[contains(@class, 'service-name')] title=.//span[contains(@class, 'service-name')] state=.//span[contains(@class, 'service-status')] state"
+        ),
+        (
+            "a table of checks of which two columns are the key",
+            page(
+                "<table class=checks><tr><th>Host<th>Service<th>Status<th>Last check</tr>",
+                ["a disk OK 10:31:07", "a load OK 10:31:09", "b disk WARNING 10:30:55", "b load OK 10:31:01"].map {
+                    row in
+                    "<tr><td>" + parts(row).joined(separator: "<td>") + "</tr>"
+                }, "</table>"),
+            "html items=//table[contains(@class, 'checks')]//tr[td] key=[td[1] td[2]] title=td[2] state=td[3] fields={host:td[1]} notes={last_check:td[4]} state"
+        ),
+        (
+            "news with dates",
+            page(
+                "<h1>News</h1>",
+                ["c 2026-11-21", "b 2026-11-20", "a 2026-11-18"].map { row in
+                    let part = parts(row)
+                    return """
+                        <article class=teaser><h2><a href=/n/\(part[0])>News \(part[0])</a></h2><time datetime=\(part[1])>\(part[1])</time>
+                        <p>Something happened, and here are some words about it.</p></article>
+                        """
+                }, "<aside><ul><li><a href=/p/1>Popular</a><li><a href=/p/2>Popular too</a></ul></aside>"),
+            "html items=//article key=.//a/@href title=.//h2 link=.//a/@href time=.//time/@datetime mode=window arrivals"
+        ),
+        (
+            "releases with ids",
+            page(
+                "<h1>Release notes</h1>",
+                ["v1-2-0 1.2.0", "v1-1-9 1.1.9", "v1-1-8 1.1.8"].map { row in
+                    let part = parts(row)
+                    return
+                        "<section class=release id=\(part[0])><h2>Version \(part[1])</h2><ul><li>Mend this<li>Mend that</ul></section>"
+                }),
+            "html items=//section[contains(@class, 'release')] key=@id title=.//h2 mode=window arrivals"
+        ),
+        (
+            "one product beside others",
+            page(
+                "<div class=product-detail><h1>Tent</h1><div class=price><span>149,95 €</span></div><p class='stock out'>Out of stock</p><button>Add to cart</button></div><ul class=similar>",
+                ["a 99", "b 120", "c 200"].map { row in
+                    "<li class=tile><a href=/p/\(parts(row)[0])>Tent \(parts(row)[0])</a> <span class=price>\(parts(row)[1]) €</span></li>"
+                }, "</ul>"),
+            "html title=//h1 fields={price://div[contains(@class, 'price')] availability://p[contains(@class, 'stock')]} fields([\"price\", \"availability\"])"
+        ),
+        (
+            "terms of use are a text",
+            page(
+                "<main><h1>Terms</h1>",
+                ["a Scope", "b Liability", "c Law"].map { row in
+                    "<section id=\(parts(row)[0])><h2>\(parts(row)[1])</h2><p>\(String(repeating: "Words of the law. ", count: 20))</p></section>"
+                }, "</main>"),
+            "html select=//main text"
+        ),
+        (
+            "rows without a key stay a page",
+            page(
+                "<table><tr><th>Team<th>Status</tr>", ["up", "down", "up"].map { "<tr><td>A<td>\($0)</tr>" }, "</table>"
+            ),
+            "html text"
+        ),
+        (
+            "numbers and words as states of one list",
+            #"[{"entity_id":"light.a","state":"on","attributes":{"friendly_name":"A"}},{"entity_id":"sensor.b","state":"4.3","attributes":{"friendly_name":"B"}},{"entity_id":"switch.c","state":"off","attributes":{"friendly_name":"C"}}]"#,
+            "json key=entity_id title=attributes.friendly_name state=state state"
+        ),
+        (
+            "titles below attributes",
+            #"{"data":[{"id":"1","type":"m","attributes":{"public_name":"Web","status":"up"}},{"id":"2","type":"m","attributes":{"public_name":"API","status":"down"}}]}"#,
+            "json items=data key=id title=attributes.public_name state=attributes.status fields={type:type} state"
+        ),
+        (
+            "titles that are null in most rows",
+            #"[{"id":9,"ref":"main","name":null,"status":"running"},{"id":8,"ref":"dev","name":"Nightly","status":"failed"},{"id":7,"ref":"main","name":null,"status":"success"}]"#,
+            "json key=id title=[name ref] state=status state"
+        ),
+        (
+            "titles that some rows lack",
+            #"{"data":[{"id":"qemu/1","name":"web","status":"running"},{"id":"qemu/2","name":"db","status":"stopped"},{"id":"node/a","status":"online"}]}"#,
+            "json items=data key=id title=[name id] state=status state"
+        ),
+        (
+            "alerts of which one lacks a label",
+            #"{"status":"success","data":{"alerts":[{"labels":{"alertname":"Down","instance":"a"},"annotations":{"summary":"a"},"state":"firing"},{"labels":{"alertname":"Down","instance":"b"},"annotations":{"summary":"b"},"state":"pending"},{"labels":{"alertname":"Down"},"annotations":{"summary":"all"},"state":"firing"}]}}"#,
+            "json items=data.alerts key=labels title=annotations.summary state=state require={status:success} state"
+        ),
+        (
+            "no alert now", #"{"status":"success","data":{"alerts":[]}}"#,
+            "json items=data.alerts key=labels title=[annotations.summary labels.alertname] state=state require={status:success} state"
+        ),
+        (
+            "more incidents than components",
+            #"{"page":{"id":"p"},"components":[{"id":"c1","name":"Web","status":"up"},{"id":"c2","name":"API","status":"down"}],"incidents":[{"id":"i1","name":"x","status":"open","shortlink":"https://s/1"},{"id":"i2","name":"y","status":"open","shortlink":"https://s/2"},{"id":"i3","name":"z","status":"closed","shortlink":"https://s/3"}]}"#,
+            "json items=components key=id title=name state=status state"
+        ),
+        (
+            "edges of GraphQL",
+            #"{"data":{"repository":{"issues":{"edges":[{"node":{"id":"I1","title":"a","state":"OPEN"}},{"node":{"id":"I2","title":"b","state":"CLOSED"}}]}}}}"#,
+            "json items=data.repository.issues.edges key=node.id title=node.title state=node.state state"
+        ),
+        (
+            "features of GeoJSON",
+            #"{"type":"FeatureCollection","features":[{"type":"Feature","id":"us1","properties":{"title":"M 4.1","status":"reviewed"},"geometry":{"type":"Point"}},{"type":"Feature","id":"us2","properties":{"title":"M 5.0","status":"automatic"},"geometry":{"type":"Point"}}]}"#,
+            "json items=features key=id title=properties.title state=properties.status fields={type:type} state"
+        ),
+        (
+            "codes that rows share",
+            #"[{"id":1,"label":"a","status":1},{"id":2,"label":"b","status":0},{"id":3,"label":"c","status":1}]"#,
+            "json key=id title=label state=status state"
+        ),
+    ]
+
+    private static func parts(_ row: String) -> [String] {
+        row.split(separator: " ").map { String($0).replacing("_", with: " ") }
+    }
+
+    private static func page(_ start: String, _ rows: [String], _ end: String = "") -> String {
+        "<!doctype html><html><title>t</title><header><a href=/>Home</a></header>\(start)\(rows.joined())\(end)<footer><a href=/i>Imprint</a></footer></html>"
+    }
+
+    @Test("rows of pages and of JSON get the proposal that a person would write", arguments: bodies)
+    func body(name: String, body: String, expected: String) throws {
+        let found = try #require(Self.read(Array(body.utf8)))
+        #expect(found.line == expected, "\(name)")
+    }
 
     @Test("a page after the first makes the newest a window, by Link header or by address")
     func windows() throws {

@@ -66,8 +66,7 @@ struct DOMText {
             guard isHTML else { return node.pointee.children }
             let name = DOMText.name(node)
             if !HTMLText.inline.contains(name) { space() }
-            let isSeen = isTop || !(HTMLVisibility.unseen.contains(name) || DOMText.isHidden(node))
-            return isSeen ? node.pointee.children : nil
+            return isTop || DOMText.isShown(node) ? node.pointee.children : nil
         case XML_ATTRIBUTE_NODE, XML_DOCUMENT_NODE, XML_HTML_DOCUMENT_NODE: return node.pointee.children
         default: return nil
         }
@@ -81,6 +80,11 @@ struct DOMText {
     }
 
     static func name(_ node: xmlNodePtr) -> String { node.pointee.name.map { String(cString: $0) } ?? "" }
+
+    /// Whether a browser shows an element of HTML that stands in one that it shows.
+    static func isShown(_ node: xmlNodePtr) -> Bool {
+        !HTMLVisibility.unseen.contains(name(node)) && !isHidden(node)
+    }
 
     private static func isHidden(_ node: xmlNodePtr) -> Bool {
         var attribute = node.pointee.properties

@@ -130,3 +130,34 @@ public struct DOMNode {
     let position: Int
     let count: Int
 }
+
+extension DOMNode {
+    /// The name of an element, in HTML in lower case.
+    public var name: String { DOMText.name(node) }
+
+    /// The attributes of an element.
+    public var attributes: [String: String] {
+        guard node.pointee.type == XML_ELEMENT_NODE else { return [:] }
+        var values: [String: String] = [:]
+        var attribute = node.pointee.properties
+        while let current = attribute {
+            let value = current.pointee.children?.pointee.content.map { String(cString: $0) }
+            if let name = current.pointee.name { values[String(cString: name)] = value ?? "" }
+            attribute = current.pointee.next
+        }
+        return values
+    }
+
+    /// The elements inside this one that a browser shows, in the order of the document.
+    public var shownElements: [DOMNode] {
+        var found: [DOMNode] = []
+        var next = node.pointee.children
+        while let child = next {
+            if child.pointee.type == XML_ELEMENT_NODE, DOMText.isShown(child) {
+                found.append(DOMNode(tree: tree, node: child, position: 1, count: 1))
+            }
+            next = child.pointee.next
+        }
+        return found
+    }
+}

@@ -3,26 +3,34 @@
 import VedetteCore
 import VedetteDocument
 
-/// Recognises a page of HTML: proposes its feeds (https://www.rssboard.org/rss-autodiscovery), else its text.
+/// Recognises a page of HTML: proposes its feeds (https://www.rssboard.org/rss-autodiscovery), else its rows, its product or its text.
 enum HTMLRecogniser {
     private static let types = [
         "application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json",
         "application/json",
     ]
 
-    static func proposal(_ body: [UInt8], url: String, charset: String?) -> Proposal {
-        var proposal = Proposal("html", .text, because: "a page of HTML")
-        guard let tree = try? DOMReader().html(body, charset: charset, mustEnd: false) else { return proposal }
+    /// The likeliest first; the last is the page as a whole.
+    static func proposals(_ body: [UInt8], url: String, charset: String?) -> [Proposal] {
+        var page = Proposal("html", .text, because: "a page of HTML")
+        guard let tree = try? DOMReader().html(body, charset: charset, mustEnd: false) else { return [page] }
         let title = texts("//title", tree).first.map { HTMLText.collapse($0, limit: 80) } ?? ""
-        if let index = directory(tree, title) { return index }
-        if !title.isEmpty { proposal.reason = "a page of HTML, '\(title)'" }
-        proposal.alternates = feeds(tree, WebURL(url))
+        if let index = directory(tree, title) { return [index] }
+        if !title.isEmpty { page.reason = "a page of HTML, '\(title)'" }
+        page.alternates = feeds(tree, WebURL(url))
         if !texts("//input[@type='password']/@type", tree).isEmpty {
-            proposal.remarks.append(
+            page.remarks.append(
                 "It asks for a password: the content may be behind it. A server with 'session: {login: …}' logs in by such a form."
             )
         }
-        return proposal
+        guard let root = (try? XPath("/*")).flatMap({ try? tree.nodes($0) })?.first else { return [page] }
+        let content = PageContent(PageElement(root, tree)) { path in
+            (try? XPath(path)).flatMap { try? tree.nodes($0).count } ?? 0
+        }
+        return content.proposals(
+            page, next: texts("//a[@rel='next']/@href", tree).isEmpty ? nil : "//a[@rel='next']/@href",
+            isProduct: texts("//meta[@property='og:type']/@content", tree).contains { $0.hasSuffix("product") },
+            price: texts("//meta[@property='product:price:amount']/@content", tree).first)
     }
 
     /// Recognises the list of a directory that Apache, nginx and others make, and proposes its entries.

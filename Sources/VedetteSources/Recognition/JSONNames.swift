@@ -9,8 +9,11 @@ enum JSONNames {
         String(member.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
     }
 
+    /// A name without what sets words apart.
+    static func letters(_ name: String) -> String { name.lowercased().filter { $0 != "_" && $0 != "-" } }
+
     static let id = [
-        "id", "uid", "uuid", "guid", "gid", "fingerprint", "key", "metadata.uid", "_id", "identifier", "data.id", "sku",
+        "id", "uid", "uuid", "guid", "gid", "fingerprint", "key", "metadata.uid", "_id", "identifier", "sku",
     ]
     static let foreign: Set<String> = [
         "parent", "owner", "user", "group", "project", "author", "account", "tenant", "creator", "template", "session",
@@ -25,18 +28,30 @@ enum JSONNames {
         ["host", "name"], ["node", "checkid"], ["vhost", "name"],
     ]
     static let title = [
-        "display_title", "title", "name", "display_name", "displayName", "metadata.name", "summary", "subject",
-        "full_name", "message", "label", "attributes.friendly_name", "attributes.name", "attributes.title",
-        "data.title",
-        "annotations.summary", "labels.alertname", "labels.instance", "labels.name", "names.0", "tag_name", "index",
-        "text",
-        "description", "external_desc", "content", "title.$", "name.$",
+        "display_title", "title", "name", "display_name", "displayName", "public_name", "friendly_name",
+        "metadata.name",
+        "summary", "subject", "full_name", "headline", "message", "label", "annotations.summary", "labels.alertname",
+        "labels.instance", "labels.name", "names.0", "tag_name", "index", "text", "description", "external_desc",
+        "content",
+        "title.$", "name.$", "metric.instance", "line.name", "service", "ref",
+    ]
+    /// What is a title only where all rows have it.
+    static let prose: Set<String> = ["text", "description", "content", "message", "index", "names.0"]
+    /// The members by which an object says more about itself: of JSON:API, GraphQL, GeoJSON, Icinga, Reddit and Elasticsearch.
+    static let wrappers: Set<String> = [
+        "attributes", "node", "properties", "attrs", "data", "fields", "_source", "resource", "extensions",
+    ]
+    /// The members that hold nothing but the lists of a response.
+    static let envelopes: Set<String> = ["data", "result", "results", "response", "_embedded", "payload", "body"]
+    /// Lists of what happens to the things of another list beside.
+    static let happenings = [
+        "incidents", "events", "history", "maintenances", "logs", "messages", "notifications", "updates",
     ]
     static let state = [
-        "currentstatus", "status", "state", "state_string", "attrs.state", "phase", "health", "status.phase",
-        "status.state", "status.health", "status.health.status", "status.value", "attributes.status",
-        "attributes.state", "laststatus",
-        "status.indicator", "health.status", "lifecycle", "stage", "conclusion", "result", "most_recent_update.status",
+        "currentstatus", "status", "state", "state_string", "phase", "health", "status.phase", "status.state",
+        "status.health", "status.health.status", "status.value", "status.name", "laststatus", "statusCode",
+        "status_code", "status.indicator", "health.status", "lifecycle", "stage", "conclusion", "result",
+        "most_recent_update.status",
     ]
     /// Truth values that say how a thing is, also as `isOpen` and `is_open`.
     static let flags = [
@@ -48,14 +63,14 @@ enum JSONNames {
     static let link = [
         "html_url", "web_url", "webUrl", "permalink", "shortlink", "links.html.href", "_links.html.href",
         "_links.web.href",
-        "link", "url", "href", "unescapedUrl", "self", "data.permalink",
+        "link", "url", "href", "unescapedUrl", "self",
     ]
     static let time = [
         "updated_at", "updatedAt", "updated", "modified", "last_modified", "modified_at", "finished", "published_at",
         "published", "date_published", "created_at", "createdAt", "created", "metadata.creationTimestamp", "time",
         "timestamp",
         "date", "started_at", "startDate", "lastScrape", "activeAt", "last_changed", "last_updated", "mtime", "clock",
-        "attributes.updated_at", "attributes.last_checked_at",
+        "last_checked_at", "when",
     ]
     static let fields: [(name: String, path: String)] = [
         ("branch", "head_branch"), ("branch", "branch"), ("branch", "ref"), ("environment", "environment"),

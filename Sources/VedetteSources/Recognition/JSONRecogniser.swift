@@ -21,20 +21,33 @@ struct JSONRecogniser {
         let tables = lists.filter { !$0.rows.isEmpty }.map { list in
             JSONTable(path: list.path, rows: list.rows, later: later?.at(list.path)?.array ?? [])
         }
-        // First the table of which most is recognised, then the longest, then the outermost.
-        let best = tables.filter { $0.key != nil }
-            .sorted { ($0.richness, $0.rows.count, $1.path.count) > ($1.richness, $1.rows.count, $0.path.count) }
+        // First things with a state, then the table of which most is recognised, then the longest, then the outermost.
+        func rank(_ table: JSONTable) -> (Int, Int, Int, Int) {
+            (table.areThings ? 1 : 0, table.richness, table.rows.count, -table.path.count)
+        }
+        let best = tables.filter { $0.key != nil }.sorted { rank($0) > rank($1) }
         found += best.map(proposal)
+        if found.isEmpty, success.isEmpty { found += [single].compactMap { $0 }.filter { $0.hint == .state } }
         if found.isEmpty { found += lists.filter { $0.rows.isEmpty }.prefix(1).map { empty($0.path) } }
         if found.isEmpty { found += maps.sorted { $0.richness > $1.richness }.map(proposal) }
         if found.isEmpty { found += texts(root, []).map(ofTexts) }
+        if found.isEmpty, let rows = lists.first(where: { $0.rows.count > 1 }) {
+            var response = Proposal("http", .state, because: "\(rows.rows.count) objects without a key")
+            response.remarks.append(
+                "No member of the objects\(JSONRecogniser.place(rows.path)), and no two, are unique in all of them: write 'items' and 'key' yourself, or make one by 'jq'. What is below shows only whether the server responds."
+            )
+            return [response]
+        }
         if found.isEmpty { found += [single].compactMap { $0 } }
         return found
     }
 
     /// Proposes the whole object as one item; nil for an error in the place of one.
     private var single: Proposal? {
-        guard let members = root.members, !members.isEmpty, root["error"] == nil, root["errors"] == nil else {
+        func isTold(_ error: JSON?) -> Bool {
+            error?.string?.isEmpty == false || error?.members != nil || error?.array?.isEmpty == false
+        }
+        guard let members = root.members, !members.isEmpty, !isTold(root["error"]), !isTold(root["errors"]) else {
             return nil
         }
         let table = JSONTable(path: [], rows: [root])
@@ -75,6 +88,8 @@ struct JSONRecogniser {
         if let rows = value.array {
             // Whole numbers that are all different are ids.
             let texts = rows.compactMap { row in row.string ?? row.int64.map { String($0) } }
+            // The times of measures that stand in lists beside.
+            if rows.allSatisfy({ $0.string.flatMap(Timestamp.init(anyForm:)) != nil }) { return [] }
             return !rows.isEmpty && texts.count == rows.count && Set(texts).count == rows.count
                 ? [(path, rows.count)] : []
         }
@@ -102,7 +117,8 @@ struct JSONRecogniser {
 
     private func search(_ value: JSON, _ path: [String], _ found: inout [List]) {
         if let rows = value.array {
-            if rows.allSatisfy({ $0.members != nil }), !rows.isEmpty || path.count <= 1 { found.append((path, rows)) }
+            let isLikely = !rows.isEmpty || path.count <= 1 || JSONNames.envelopes.contains(path[0])
+            if rows.allSatisfy({ $0.members != nil }), isLikely { found.append((path, rows)) }
             return
         }
         if value.members != nil, let name = path.last, let list = path.dropLast().last,
@@ -141,9 +157,17 @@ struct JSONRecogniser {
     private func empty(_ path: [String]) -> Proposal {
         var proposal = Proposal("json", .presence, because: "an empty list\(JSONRecogniser.place(path))")
         if !path.isEmpty { proposal.set("items", .text(JSONPath(steps: path).description)) }
-        proposal.set("key", .text("id"), "a guess: the list is empty now")
         proposal.isOftenEmpty = true
-        proposal.remarks.append("The list is empty now, so its fields are unknown: probe again when it has items.")
+        if path == ["data", "alerts"] {
+            proposal.hint = .state
+            proposal.set("key", .text("labels"), "as Prometheus has them")
+            proposal.set("title", .list(["annotations.summary", "labels.alertname"]))
+            proposal.set("state", .text("state"))
+        } else {
+            proposal.set("key", .text("id"), "a guess: the list is empty now")
+            proposal.remarks.append("The list is empty now, so its fields are unknown: probe again when it has items.")
+        }
+        for pair in success { proposal.set("require", .map([pair]), "any other value means that the request failed") }
         return proposal
     }
 
@@ -167,6 +191,9 @@ struct JSONRecogniser {
             proposal.set("null_is_empty", .flag(true), "one row is an object, and none is null")
         }
         table.describe(&proposal, isWindow: isWindow)
+        // What happens is over at times.
+        let name = JSONNames.letters(table.path.last ?? "")
+        proposal.isOftenEmpty = name == "alerts" || JSONNames.happenings.contains(where: name.hasSuffix)
         if isWindow {
             proposal.set(
                 "mode", .text("window"), "newest first, with further pages: an item on a later page is not gone")

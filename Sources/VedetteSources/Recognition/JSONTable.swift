@@ -13,7 +13,8 @@ struct JSONTable {
     /// The key; nil when no member is unique in all rows.
     let key: [String]?
     let state: [String]
-    private let title: String?
+    /// Of several the first that a row has.
+    private let title: [String]
     private let link: String?
     private let time: String?
 
@@ -26,20 +27,26 @@ struct JSONTable {
         let own = areRecords ? columns.ownID.map { [$0] } : nil
         key = isMap ? ["$name"] : own ?? columns.key(of: path.last ?? "")
         state = columns.state
-        title = columns.first(JSONNames.title) { !$0.isEmpty } ?? columns.first(columns.names) { Double($0) == nil }
+        title = columns.title(else: key)
         link = columns.first(JSONNames.link) { $0.contains("://") || $0.hasPrefix("/") }
         time = columns.first(JSONNames.time) { Timestamp(anyForm: $0) != nil }
     }
 
     /// The number of parts of an item that were found; several rows count as one more, since a single one may be a remark.
     var richness: Int {
-        [title, link, time].compactMap { $0 }.count + (state.isEmpty ? 0 : 1) + (rows.count > 1 ? 1 : 0)
+        [title.first, link, time].compactMap { $0 }.count + (state.isEmpty ? 0 : 1) + (rows.count > 1 ? 1 : 0)
+    }
+
+    /// Whether the rows are things with a name and a state, and not what happened to them.
+    var areThings: Bool {
+        let list = JSONNames.letters(path.last ?? "")
+        return !title.isEmpty && !state.isEmpty && !JSONNames.happenings.contains(where: list.hasSuffix)
     }
 
     /// A time that falls from row to row, which means that the newest rows come first.
     private var falling: String? {
         guard rows.count > 1 else { return nil }
-        return ([time].compactMap { $0 } + JSONNames.time.compactMap(Columns(rows: rows).resolved)).first { path in
+        return ([time].compactMap { $0 } + Columns(rows: rows).resolved(JSONNames.time)).first { path in
             let times = rows.compactMap { $0.at(JSONNames.steps(path))?.scalar.flatMap(Timestamp.init(anyForm:)) }
             guard times.count == rows.count, let first = times.first, let last = times.last else { return false }
             return first > last && zip(times, times.dropFirst()).allSatisfy { $0 >= $1 }
@@ -57,9 +64,9 @@ struct JSONTable {
             let remark = rows.count > 1 && isKeyUnique ? "unique in all \(rows.count)" : nil
             proposal.set("key", key.count == 1 ? .text(key[0]) : .list(key), remark)
         }
-        if let title {
-            proposal.set("title", .text(title))
-            if isHTML(title) { proposal.set("html", .list(["title"]), "read as plain text") }
+        if let first = title.first {
+            proposal.set("title", title.count == 1 ? .text(first) : .list(title))
+            if isHTML(first) { proposal.set("html", .list(["title"]), "read as plain text") }
         }
         if !state.isEmpty {
             let seen = Columns(rows: rows).values(state).prefix(4).joined(separator: ", ")
@@ -80,9 +87,9 @@ struct JSONTable {
 
     /// Whether a list with that name holds things with this one, as `entities` and `entity`.
     static func isList(_ list: String, of name: String) -> Bool {
-        let plural = Columns.letters(list)
+        let plural = JSONNames.letters(list)
         let singulars = [String(plural.dropLast()), String(plural.dropLast(2)), String(plural.dropLast(3)) + "y"]
-        return plural.hasSuffix("s") && singulars.contains(Columns.letters(name))
+        return plural.hasSuffix("s") && singulars.contains(JSONNames.letters(name))
     }
 
     /// Whether each row has another key.
@@ -90,7 +97,7 @@ struct JSONTable {
 
     /// Returns up to three further members that describe a row and change seldom.
     private func fields(besides time: String?) -> [Proposal.Pair] {
-        let used = Set((key ?? []) + state + [title, link, time].compactMap { $0 })
+        let used = Set((key ?? []) + state + title + [link, time].compactMap { $0 })
         let columns = Columns(rows: rows)
         let found = JSONNames.fields.filter { !used.contains($0.path) && columns.isLabel($0.path) }
         var seen = Set<String>()
@@ -98,12 +105,21 @@ struct JSONTable {
             .map { Proposal.Pair(name: $0.name, value: $0.path) }
     }
 
-    /// Returns up to five members of a single object that are short texts and no times.
+    /// Returns up to five members of a single object that are short texts and no times; of the object for the present, as
+    /// weather services have it, the numbers too.
     var texts: [Proposal.Pair] {
         guard let members = rows.first?.members else { return [] }
+        if let now = members.first(where: { ["current", "now", "latest"].contains($0.name) }),
+            let values = now.value.members
+        {
+            let names = values.filter { value in
+                value.value.scalar.map { Double($0) != nil || Timestamp(anyForm: $0) == nil } ?? false
+            }.map(\.name).filter { !$0.contains(".") && $0 != "interval" }
+            return names.prefix(5).map { Proposal.Pair(name: JSONNames.fieldName($0), value: "\(now.name).\($0)") }
+        }
         let names = members.map(\.name).filter { name in
             guard let text = rows[0][name]?.string, !name.contains("."), !name.contains("\\") else { return false }
-            return !text.isEmpty && text.count <= 80 && name != title && Timestamp(anyForm: text) == nil
+            return !text.isEmpty && text.count <= 80 && !title.contains(name) && Timestamp(anyForm: text) == nil
         }
         return names.prefix(5).map { Proposal.Pair(name: JSONNames.fieldName($0), value: $0) }
     }
@@ -116,13 +132,42 @@ private struct Columns {
 
     /// Members whose own name ends in `name` or `title`.
     var names: [String] {
-        (rows.first?.members ?? []).map(\.name).filter { name in
-            !name.contains(".") && ["name", "title"].contains { name.lowercased().hasSuffix($0) }
+        let members = rows.first?.members ?? []
+        let inner = members.filter { JSONNames.wrappers.contains($0.name) }.flatMap { wrapper in
+            (wrapper.value.members ?? []).map { (name: $0.name, path: "\(wrapper.name).\($0.name)") }
         }
+        return (members.map { (name: $0.name, path: $0.name) } + inner).filter { name, _ in
+            !name.contains(".") && ["name", "title"].contains { name.lowercased().hasSuffix($0) }
+        }.map(\.path)
     }
 
     /// Rows that are tested.
     private static let sample = 500
+
+    /// Returns the title that most rows have, behind a name that fewer have, and what stands in where a row has neither.
+    func title(else key: [String]?) -> [String] {
+        let named =
+            resolved(JSONNames.title)
+            + names.filter { name in rows.allSatisfy { Double(value(name, $0) ?? "-") == nil } }
+        func isName(_ path: String) -> Bool { ["title", "name"].contains(JSONNames.steps(path).last ?? "") }
+        let usual = named.first(where: isUsual)
+        let rare = named.prefix { $0 != usual }.first { path in
+            isName(path) && rows.contains { value(path, $0)?.isEmpty == false }
+        }
+        var titles = [rare, usual].compactMap { $0 }
+        let others =
+            named.filter { !JSONNames.prose.contains($0) } + (key?.count == 1 && key != ["$name"] ? key ?? [] : [])
+        for path in others where !titles.isEmpty && titles.count < 3 {
+            let missing = rows.filter { row in titles.allSatisfy { value($0, row)?.isEmpty ?? true } }
+            if missing.contains(where: { value(path, $0)?.isEmpty == false }) { titles.append(path) }
+        }
+        return titles
+    }
+
+    private func isUsual(_ path: String) -> Bool {
+        let sample = rows.prefix(Columns.sample)
+        return sample.count { value(path, $0)?.isEmpty == false } * 2 >= sample.count
+    }
 
     func value(_ path: String, _ row: JSON) -> String? { row.at(JSONNames.steps(path))?.scalar }
 
@@ -145,8 +190,16 @@ private struct Columns {
         return nil
     }
 
+    /// The paths that rows have, first of the rows themselves, then of the objects in which they say more.
+    func resolved(_ names: [String]) -> [String] {
+        let wrappers = (rows.first?.members ?? []).filter { $0.value.members != nil }.map(\.name)
+            .filter(JSONNames.wrappers.contains)
+        return names.compactMap(resolved)
+            + wrappers.flatMap { wrapper in names.compactMap { resolved("\(wrapper).\($0)") } }
+    }
+
     func first(_ paths: [String], where isGood: (String) -> Bool) -> String? {
-        paths.compactMap(resolved).first { path in
+        resolved(paths).first { path in
             let texts = rows.prefix(Columns.sample).compactMap { value(path, $0) }
             return texts.count * 2 >= min(rows.count, Columns.sample) && texts.allSatisfy(isGood)
         }
@@ -160,7 +213,6 @@ private struct Columns {
             ($0.lowercased().hasSuffix("id") || $0.lowercased() == "vm") && !Columns.isForeign($0)
         }
         let addresses = others.filter { name in ["url", "uri"].contains { name.lowercased().hasSuffix($0) } }
-        func resolved(_ names: [String]) -> [String] { names.compactMap(self.resolved) }
         // The id that a row begins with is its own: the event's in a list that is called `result`.
         let leading = ids.filter { $0 == rows.first?.members?.first?.name }
         let certain = ids.filter(Columns.endsInWordID)
@@ -169,9 +221,16 @@ private struct Columns {
             return [path]
         }
         for pair in JSONNames.keyPairs.map(resolved) where pair.count == 2 && isKey(pair) { return pair }
-        let labels = labels
-        if labels.count > 1, isKey(labels) { return labels }
-        return others.first { isKey([$0]) && isText($0) && !isTime($0) }.map { [$0] }
+        // The labels of an alert or a metric identify it together, and each row may have others.
+        for name in ["labels", "metric"] {
+            let texts = rows.compactMap { $0[name]?.members == nil ? nil : $0[name]?.text }
+            if !rows.isEmpty, Set(texts).count == rows.count { return [name] }
+        }
+        let texts = others.filter { isText($0) && !isTime($0) }
+        if let text = texts.first(where: { isKey([$0]) }) { return [text] }
+        let steady = texts.prefix(8).filter { !state.contains($0) }
+        let pairs = steady.indices.flatMap { first in steady[(first + 1)...].map { [steady[first], $0] } }
+        return pairs.first(where: isKey)
     }
 
     /// True for `vmid`, `node_id`, `nodeId` and `VM`, false for `paid`: the own id of a row, which stays when its name changes.
@@ -181,14 +240,7 @@ private struct Columns {
 
     /// The id that every row has, unique or not.
     var ownID: String? {
-        JSONNames.id.compactMap(resolved).first { path in rows.allSatisfy { value(path, $0)?.isEmpty == false } }
-    }
-
-    /// The labels that every row has: together they identify an alert.
-    private var labels: [String] {
-        let all = rows.map { Set($0["labels"]?.members?.map(\.name) ?? []) }
-        let common = all.dropFirst().reduce(all.first ?? []) { $0.intersection($1) }
-        return common.filter { !$0.contains(".") && !$0.contains("\\") }.sorted().map { "labels." + $0 }
+        resolved(JSONNames.id).first { path in rows.allSatisfy { value(path, $0)?.isEmpty == false } }
     }
 
     /// True for members that are unique and, as far as a later response tells, stay: a time and a counter do not.
@@ -209,12 +261,10 @@ private struct Columns {
 
     /// Returns `host` of `host_id`; nil when the name ends otherwise.
     private static func stem(of name: String) -> String? {
-        let name = letters(name)
+        let name = JSONNames.letters(name)
         if name.hasSuffix("arn") { return String(name.dropLast(3)) }
         return name.hasSuffix("id") ? String(name.dropLast(2)) : nil
     }
-
-    static func letters(_ name: String) -> String { name.lowercased().filter { $0 != "_" && $0 != "-" } }
 
     private func isTime(_ path: String) -> Bool {
         rows.allSatisfy { value(path, $0).flatMap(Timestamp.init(anyForm:)) != nil }
@@ -245,14 +295,14 @@ private struct Columns {
                     name.lowercased().hasSuffix($0)
                 }
         }
-        let states = (JSONNames.state.compactMap(resolved) + named).filter(isState)
+        let states = (resolved(JSONNames.state) + named).filter(isState)
         // A word before a sentence: `running` before `Up 2 hours`. And a health that differs before a status that all rows share.
         let words = states.filter(isWords)
         let health = words.first { $0.lowercased() == "health" && values([$0]).count > 1 }
         let word = words.first.map { values([$0]).count == 1 ? health ?? $0 : $0 }
         guard
-            let first = word ?? states.first ?? JSONNames.flags.compactMap(resolved).first(where: isFlag)
-                ?? JSONNames.qualities.compactMap(resolved).first(where: isState)
+            let first = word ?? states.first ?? resolved(JSONNames.flags).first(where: isFlag)
+                ?? resolved(JSONNames.qualities).first(where: isState)
         else { return [] }
         let second = ["conclusion", "result", "lastBuild.result"].first { path in
             path != first && rows.contains { $0.at(JSONNames.steps(path)) != nil }
@@ -276,12 +326,15 @@ private struct Columns {
 
     /// True for a member with few distinct short words.
     private func isState(_ path: String) -> Bool {
-        let texts = rows.prefix(Columns.sample).compactMap { value(path, $0) }
+        let all = rows.prefix(Columns.sample).compactMap { value(path, $0) }
+        // Beside words numbers are states too: a sensor's beside a lamp's.
+        let words = all.filter { Double($0) == nil }
+        let texts = words.isEmpty ? all : words
         let distinct = Set(texts)
         guard !texts.isEmpty, distinct.allSatisfy({ !$0.isEmpty && $0.count <= 40 }) else { return false }
         // A few small numbers that rows share are codes, such as 0 to 3 of monitoring plugins; others are counters.
-        if distinct.contains(where: { Double($0) != nil }) {
-            guard distinct.count <= 5, distinct.count * 2 <= texts.count,
+        if words.isEmpty {
+            guard distinct.count <= 5, distinct.count < texts.count,
                 distinct.allSatisfy({ Int($0).map { (-1...20).contains($0) } ?? false })
             else { return false }
         }

@@ -30,7 +30,7 @@ public enum Recogniser {
                 found = [Proposal("text", .text, because: "plain text")]
             }
         }
-        return found + [response(body)]
+        return found.last?.kind == "http" ? found : found + [response(body)]
     }
 
     /// Returns the first byte that is neither byte order mark nor white space.
@@ -70,7 +70,7 @@ public enum Recogniser {
     }
 
     private static func markup(_ body: [UInt8], url: String, headers: ResponseHeaders) -> [Proposal] {
-        var page: [Proposal] { [HTMLRecogniser.proposal(body, url: url, charset: headers.charset)] }
+        var page: [Proposal] { HTMLRecogniser.proposals(body, url: url, charset: headers.charset) }
         if headers.mediaType == "text/html" { return page }
         do throws(DocumentError) {
             return XMLRecogniser(try DOMReader().xml(body, charset: headers.charset)).proposals

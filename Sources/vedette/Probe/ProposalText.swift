@@ -56,7 +56,7 @@ struct ProposalText {
         }
         if let stream = proposal.stream { lines.append("    stream: \(ProposalText.value(stream))") }
         lines.append("    every: \(every)")
-        if proposal.isOftenEmpty { lines.append("    empty: valid  # the list is empty now") }
+        if proposal.isOftenEmpty { lines.append("    empty: valid  # an empty list is normal") }
         return lines
     }
 
@@ -64,6 +64,11 @@ struct ProposalText {
     private var every: String {
         let seconds = KindRegistry.sourceKinds.first { $0.name == proposal.kind }?.every.components.seconds ?? 60
         return seconds % 60 == 0 && seconds > 60 ? "\(seconds / 60)m" : "\(seconds)s"
+    }
+
+    private var fieldNames: [String] {
+        guard case .map(let pairs) = proposal.options.first(where: { $0.name == "fields" })?.value else { return [] }
+        return pairs.map(\.name)
     }
 
     private var rule: [String] {
@@ -75,9 +80,12 @@ struct ProposalText {
                 "    when: {source: \(name), field: state}  # add 'to: VALUE' for some states",
             ]
         case .presence:
+            // What a shop is watched for.
+            let told = ["price", "sold_out"].filter(fieldNames.contains)
+            let changes = told.isEmpty ? "" : ", {changes: [\(told.joined(separator: ", "))]}"
             lines += [
                 "  - name: \(name)-items", "    when:", "      source: \(name)",
-                "      any: [{appears: true}, {disappears: true}]",
+                "      any: [{appears: true}, {disappears: true}\(changes)]",
             ]
         case .text:
             lines += ["  - name: \(name)-text", "    when: {source: \(name), changes: text}"]
