@@ -12,7 +12,8 @@ struct Scenario: CustomStringConvertible {
         let plan = Plan(&dice)
         self.plan = plan
         deeds = (0..<60).map { _ in Deed.random(&dice, plan) }
-        for _ in 0..<3 {
+        // After the others, which stay as they are for each seed.
+        for _ in 0..<6 {
             let deed = Deed.acknowledge(Deed.keys[dice.below(Deed.keys.count)])
             let place = dice.below(deeds.count)
             if deed.isPossible(under: plan) { deeds.insert(deed, at: place) }
