@@ -5,12 +5,13 @@ import VedetteCore
 extension DesktopNotification {
     /// Its raw value is the action's key on the bus.
     enum Button: String, Sendable, Hashable {
-        case open, snooze, mute
+        case open, acknowledge, snooze, mute
         case muteEverywhere = "mute-everywhere"
 
         var label: String {
             switch self {
             case .open: "Open"
+            case .acknowledge: "Acknowledge"
             case .snooze: "Snooze \(DurationText.long(seconds: Silence.usualLength.inSeconds))"
             case .mute: "Mute here"
             case .muteEverywhere: "Mute everywhere"
@@ -26,15 +27,20 @@ extension DesktopNotification {
         var source: String
         /// The item's key.
         var item: String?
+        /// The id of the event that began the match; nil for one that cannot be acknowledged.
+        var match: String?
     }
 
-    var buttons: [Button] { (link == nil ? [] : [.open]) + (subject == nil ? [] : [.snooze, .mute, .muteEverywhere]) }
+    var buttons: [Button] {
+        (link == nil ? [] : [.open]) + (subject?.match == nil ? [] : [.acknowledge])
+            + (subject == nil ? [] : [.snooze, .mute, .muteEverywhere])
+    }
 
     /// Returns the silence that a press of the button creates; nil for `Open`.
     func silence(by button: Button, at now: Timestamp) -> Silence? {
         guard let subject else { return nil }
         switch button {
-        case .open: return nil
+        case .open, .acknowledge: return nil
         case .snooze:
             return Silence(
                 rule: subject.rule, source: subject.source, item: subject.item,

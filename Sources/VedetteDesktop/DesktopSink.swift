@@ -71,8 +71,15 @@ public final class DesktopSink: Sink {
         var notification = DesktopNotification(message)
         notification.icon = icon
         if silencer == nil { notification.subject = nil }
+        if silencer?.canAcknowledge(rule: message.rule) == true {
+            notification.subject?.match = message.event.toldMatch
+        }
         return await notifier.show(notification) { [notification, clock, silencer] button in
             if button == .open, let link = notification.link { Browser.open(link) }
+            if button == .acknowledge, let subject = notification.subject, let match = subject.match {
+                let about = VedetteCore.Subject(source: subject.source, key: subject.item)
+                silencer?.acknowledge(rule: subject.rule, about, match: match)
+            }
             if let silence = notification.silence(by: button, at: clock.now().wall) { silencer?.silence(silence) }
         }
     }

@@ -180,6 +180,13 @@ public actor Watcher {
         if schedule.makeDue(source, at: dependencies.clock.now().boot) { sleep.wakeUp(ifAfter: nextDeadline) }
     }
 
+    /// Notes that somebody works on a match, or with nil that nobody does any more.
+    public func acknowledge(
+        rule: String, _ subject: Subject, _ acknowledgement: Acknowledgement?
+    ) async throws(JournalError) {
+        try await rules.acknowledge(rule, subject, acknowledgement)
+    }
+
     /// Reads the silences again, after a command or a button changed them.
     public func silencesChanged() async { await rules.silencesChanged() }
 

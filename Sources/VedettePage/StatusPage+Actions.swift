@@ -31,6 +31,16 @@ extension StatusPage {
         case .unsilence:
             guard let id = form["id"].flatMap({ Int64($0) }) else { return .refused }
             return try await journal.endSilences([id], at: now) > 0 ? .unsilenced : .gone
+        case .acknowledge:
+            guard let rule = form["rule"], let match = form["match"] else { return .refused }
+            let firing = try await journal.reader().ruleMemories().lazy.filter { $0.key.rule == rule }
+                .compactMap(\.firingMatch).first { $0.id.description == match }
+            guard let firing else { return .gone }
+            let acknowledgement = Acknowledgement(
+                match: match, user: form["by"] ?? "", host: "the page", note: form["note"], time: now)
+            try await journal.acknowledge(
+                rule: rule, Subject(firing), form["undo"] == nil ? acknowledgement : nil, at: now)
+            return .acknowledged
         case .accept:
             guard let source = await source(form) else { return .refused }
             try await journal.accept(source: source, at: now)

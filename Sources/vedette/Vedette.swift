@@ -31,7 +31,9 @@ struct Vedette: AsyncParsableCommand {
                     ReplayCommand.self,
                     SendCommand.self, SchemaCommand.self, ImportCommand.self, ExportCommand.self,
                 ]),
-            CommandGroup(name: "Quiet", subcommands: [SnoozeCommand.self, MuteCommand.self, SilencesCommand.self]),
+            CommandGroup(
+                name: "Quiet",
+                subcommands: [SnoozeCommand.self, MuteCommand.self, SilencesCommand.self, AckCommand.self]),
             CommandGroup(
                 name: "Repair",
                 subcommands: [DoctorCommand.self, OutboxCommand.self, AcceptCommand.self, JournalCommand.self]),

@@ -218,7 +218,7 @@ struct CommandTests {
         #expect(version.code == 0 && version.lines.count == 1)
         let commands = [
             "run", "tail", "status", "list", "show", "wait", "poll", "check", "replay", "send", "accept", "probe",
-            "trust", "doctor", "explain", "test", "snooze", "mute", "silences", "outbox", "schema", "journal",
+            "trust", "doctor", "explain", "test", "ack", "snooze", "mute", "silences", "outbox", "schema", "journal",
         ]
         for command in commands {
             let help = try await Program.run([command, "--help"])

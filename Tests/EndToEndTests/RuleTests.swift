@@ -118,6 +118,33 @@ struct RuleTests {
         #expect(unknown.code == 64 && unknown.err.contains("did you mean 'any'?"), "\(unknown.err)")
     }
 
+    @Test("ack without a watcher stops the reminders of the next run; status, explain and the end say who it was")
+    func acknowledged() async throws {
+        let world = try World(
+            "  - {name: down, when: {field: state, to: down}, remind: {every: 1s}, resolved: true, notify: [out]}",
+            sink: "{kind: stdout, format: json}")
+        #expect(try await world.poll("up").isEmpty)
+        let early = try await world.run("ack", "down", "prod-1")
+        #expect(early.code == 65 && early.err.contains("no match that it told is true now"), "\(early)")
+        #expect(try await world.poll("down").contains("prod-1"))
+        let unknown = try await world.run("ack", "down", "prod-2")
+        #expect(unknown.code == 65 && unknown.err.contains("it did of 'prod-1'"), "\(unknown)")
+        #expect(try await world.run("ack", "dwon", "prod-1").err.contains("did you mean 'down'?"))
+        let done = try await world.run("ack", "down", "prod-1", "--note", "disk")
+        #expect(done.code == 0 && done.out.hasPrefix("acknowledged: prod-1, rule 'down'"), "\(done)")
+        #expect(done.err.contains("no watcher runs"))
+        #expect(try await world.poll("down").isEmpty, "the reminder was due")
+        #expect(try await world.run("status").out.contains("acknowledged: prod-1, down, by "))
+        #expect(try await world.run("explain", "1").out.contains("acknowledged: prod-1, down, by "))
+        let now = try await world.run("explain", "--now", "down", "1")
+        #expect(now.code == 0 && now.out.contains("told 'prod-1: up → down' (firing)"), "\(now)")
+        #expect(now.out.contains("now: the reminder waits [acknowledged]: acknowledged by "), "\(now)")
+        #expect(try await world.poll("up").contains(#""note":"disk""#))
+        let over = try await world.run("ack", "down", "prod-1", "--undo")
+        #expect(over.code == 65 && over.err.contains("nothing to acknowledge"), "\(over)")
+        #expect(try await world.run("explain", "--now", "down", "prod-1").out.contains("(over)"))
+    }
+
     @Test("a snooze tells at its end what is still so, and a snooze of one sink names that sink")
     func snoozeEnds() async throws {
         let world = try World("  - {name: down, when: {field: state, to: down}, notify: [out]}")

@@ -309,7 +309,7 @@ extension Bad {
         Bad(
             "- {name: r, when: {source: any, appears: true}, notify: [desk: {text: \"\\u00e4 {{#item.any}}\", title: '{{itm}}'}]}",
             "4:79: in 'text': the section 'item.any' is not closed; write '{{/item.any}}'",
-            "4:103: in 'title': unknown name 'itm'; known are item.key, item.title, item.name, item.state, item.url, item.time, event.id, event.type, event.kind, event.time, event.source, event.poll, change.field, change.from, change.to, change.lasted, change.diff, source.name, source.kind, rule.name, link, error.class, error.detail, suppressed, resolved, digest.count, digest.lines, group"
+            "4:103: in 'title': unknown name 'itm'; known are item.key, item.title, item.name, item.state, item.url, item.time, event.id, event.type, event.kind, event.time, event.source, event.poll, change.field, change.from, change.to, change.lasted, change.diff, source.name, source.kind, rule.name, link, error.class, error.detail, suppressed, resolved, digest.count, digest.lines, group, acknowledged"
         ),
         Bad(
             "- {name: r, when: {source: any, appears: true}, notify: [desk: {text: 'it''s {{}}', title: {{x}} }]}",
@@ -317,12 +317,12 @@ extension Bad {
             "4:92: 'title' must be a text, not a map; quote a text that begins with '{'"),
         Bad(
             "- name: r\n  when: {appears: true}\n  notify:\n  - desk:\n      text: >-\n        folded\n        {{zzz}}",
-            "8:13: in 'text': unknown name 'zzz'; known are item.key, item.title, item.name, item.state, item.url, item.time, event.id, event.type, event.kind, event.time, event.source, event.poll, change.field, change.from, change.to, change.lasted, change.diff, source.name, source.kind, rule.name, link, error.class, error.detail, suppressed, resolved, digest.count, digest.lines, group"
+            "8:13: in 'text': unknown name 'zzz'; known are item.key, item.title, item.name, item.state, item.url, item.time, event.id, event.type, event.kind, event.time, event.source, event.poll, change.field, change.from, change.to, change.lasted, change.diff, source.name, source.kind, rule.name, link, error.class, error.detail, suppressed, resolved, digest.count, digest.lines, group, acknowledged"
         ),
         Bad(
             "- name: r\n  when: {appears: true}\n  tests: {}\n  notify:\n  - desk:\n      text: plain\n        {{zzz}}",
             "6:10: 'tests' must be a list, not a map",
-            "9:13: in 'text': unknown name 'zzz'; known are item.key, item.title, item.name, item.state, item.url, item.time, event.id, event.type, event.kind, event.time, event.source, event.poll, change.field, change.from, change.to, change.lasted, change.diff, source.name, source.kind, rule.name, link, error.class, error.detail, suppressed, resolved, digest.count, digest.lines, group"
+            "9:13: in 'text': unknown name 'zzz'; known are item.key, item.title, item.name, item.state, item.url, item.time, event.id, event.type, event.kind, event.time, event.source, event.poll, change.field, change.from, change.to, change.lasted, change.diff, source.name, source.kind, rule.name, link, error.class, error.detail, suppressed, resolved, digest.count, digest.lines, group, acknowledged"
         ),
     ]
 }

@@ -251,7 +251,7 @@ struct MessageTitleTests {
         #expect(context["item.nothing"] == nil && context["error.class"] == nil && context["nonsense"] == nil)
         #expect(context["resolved"] == nil)
         #expect(event.templateContext(rule: "r", field: "owner")["change.to"] == "ann")
-        let absent = ["suppressed", "resolved", "group", "error.class", "error.detail"]
+        let absent = ["suppressed", "resolved", "group", "acknowledged", "error.class", "error.detail"]
         for name in TemplateNames.fixed.filter({ !absent.contains($0) }) + TemplateNames.item {
             #expect(context[name] != nil, "\(name) has no value")
         }

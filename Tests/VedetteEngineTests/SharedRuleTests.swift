@@ -130,6 +130,27 @@ struct SharedRuleTests {
         #expect(pair.sent.count == 1 && pair.suppressed.count == 7)
     }
 
+    @Test("a match is acknowledged at the watcher that polls its source, and the rule's holder sends no reminder")
+    func acknowledged() async throws {
+        let pair = try await Pair { rule in
+            rule.when = .field("state", from: nil, to: .oneOf(["2"]))
+            rule.gates.remind = Reminder(every: .seconds(3600))
+        }
+        pair.fetcher.serve(url("b0"), "x=2")
+        await pair.poll(1)
+        let match = try #require(pair.sent.first).message.event
+        try await pair.watchers[1].acknowledge(
+            rule: "r", Subject(match),
+            Acknowledgement(match: match.id.description, user: "anna", host: "desk", time: pair.clock.now().wall))
+        pair.clock.advance(.seconds(3601))
+        await pair.poll(0)
+        #expect(pair.sent.count == 1)
+        try await pair.watchers[1].acknowledge(rule: "r", Subject(match), nil)
+        try await pair.watchers[0].hold(sources: Set(Pair.names[0]), rules: ["r"])
+        await pair.poll(0)
+        #expect(pair.sent.count == 2)
+    }
+
     @Test("a match that another watcher saw ends the time of nothing")
     func nothing() async throws {
         let pair = try await Pair { $0.gates.nothing = .seconds(3600) }

@@ -175,6 +175,20 @@ struct ReaderTests {
 
 @Suite("Commands beside the watcher", .timeLimit(.minutes(10)))
 struct AccessTests {
+    @Test("what a person acknowledges reaches the watcher as it was said, or taken back", arguments: Backend.allCases)
+    func acknowledgements(_ backend: Backend) async throws {
+        let store = try await backend.open()
+        let said = Acknowledgement(match: "e1", user: "anna", host: "desk", note: "the \"disk\" ü", time: stamp(1))
+        let (item, source) = (Subject(source: "lab", key: "a b"), Subject(source: "lab", key: nil))
+        try await store.access.acknowledge(rule: "r", item, said, at: stamp(1))
+        try await store.access.acknowledge(rule: "r", source, nil, at: stamp(2))
+        #expect(
+            try await store.journal.controlRequests().map(\.request) == [
+                .acknowledge(rule: "r", subject: item, said), .acknowledge(rule: "r", subject: source, nil),
+            ])
+        try await store.journal.close()
+    }
+
     @Test(
         "a control request wakes the watcher and stays, over a restart, until it is finished",
         arguments: Backend.allCases)

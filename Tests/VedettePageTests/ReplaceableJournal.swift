@@ -57,6 +57,9 @@ final class ReplaceableJournal: JournalAccess {
     func drop(_ selection: DeliverySelection, at now: Timestamp) -> Int { journal.drop(selection, at: now) }
     func clear(_ selection: DeliverySelection, at now: Timestamp) -> Int { journal.clear(selection, at: now) }
     func repair(at now: Timestamp) throws(JournalError) -> RepairReport? { try journal.repair(at: now) }
+    func acknowledge(rule: String, _ subject: Subject, _ acknowledgement: Acknowledgement?, at now: Timestamp) {
+        journal.acknowledge(rule: rule, subject, acknowledgement, at: now)
+    }
     func accept(source: String, at now: Timestamp) { journal.accept(source: source, at: now) }
     func poll(source: String, at now: Timestamp) { journal.poll(source: source, at: now) }
 

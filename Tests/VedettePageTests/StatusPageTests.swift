@@ -436,7 +436,7 @@ struct PageTests {
         #expect(again.headers.contains(HeaderField("Location", "/?notice=gone")))
         for (action, fields) in [
             ("snooze", "for=1h"), ("snooze", "source=lab&for=soon"), ("accept", "source=unknown"), ("retry", ""),
-            ("drop", "id=x"), ("format-disk", ""),
+            ("drop", "id=x"), ("acknowledge", "rule=r"), ("format-disk", ""),
         ] {
             let refused = try await post(page, "/do/\(action)", fields)
             #expect(refused.headers.contains(HeaderField("Location", "/?notice=refused")), "\(action) \(fields)")
@@ -444,6 +444,37 @@ struct PageTests {
         let (response, text) = try await get(page, "/?notice=silenced")
         #expect(response.status == 200 && text.contains("Silenced."))
         #expect(try await !get(page, "/?notice=%3Cscript%3E").text.contains("role=\"status\">&lt;"))
+    }
+
+    @Test("a match that was told has a button that acknowledges it, on the page of the rules and on its own")
+    func acknowledge() async throws {
+        let now = FixedClock().now().wall
+        let event = Event(
+            id: Identifier("match"), kind: .changed, time: now, source: "lab", sourceKind: "json", poll: "p",
+            item: Item(key: "a/b", title: "A", state: "down"))
+        let told: JSON = .members([
+            "event": event.json, "since": .number(now.milliseconds), "due": .number(now.milliseconds),
+        ])
+        let row = try #require(
+            RuleMemory(
+                key: RuleMemory.Key(rule: "ready", slot: .match, name: "lab\u{1F}a/b"),
+                json: .members(["identity": .string("1"), "since": .number(now.milliseconds), "told": told])))
+        var record = PollRecord(record: nil, events: [event])
+        record.memories = [row.key: row]
+        _ = try journal.commit([record], within: .none)
+        let rules = [Rule(name: "ready", when: .any([.appears]), notify: [.init(sink: "k")])]
+        let facts = ConfigurationFacts(
+            sources: [], sinks: [], rules: rules, editedAt: Timestamp(milliseconds: 0))
+        let page = page(facts)
+        #expect(try await get(page, "/rules").text.contains("<button>Acknowledge</button>"))
+        let answer = try await post(page, "/do/acknowledge", "rule=ready&match=match&by=anna&note=disk")
+        #expect(answer.headers.contains(HeaderField("Location", "/?notice=acknowledged")))
+        let said = Acknowledgement(match: "match", user: "anna", host: "the page", note: "disk", time: now)
+        let subject = Subject(source: "lab", key: "a/b")
+        #expect(
+            journal.controlRequests().last?.request == .acknowledge(rule: "ready", subject: subject, said))
+        let late = try await post(page, "/do/acknowledge", "rule=ready&match=other")
+        #expect(late.headers.contains(HeaderField("Location", "/?notice=gone")))
     }
 
     @Test("a form without the token of the page changes nothing")

@@ -32,6 +32,19 @@ extension DesktopTests {
         #expect(try session.menu().count { $0.hasPrefix("#Open") } == 1, "dunst lists the action of a click, too")
     }
 
+    @Test("Acknowledge reaches the watcher, on a match of a rule with reminders alone", .enabled(if: hasStandIn))
+    func acknowledge() async throws {
+        try session.startBus()
+        let daemon = try session.startStandIn("actions", "body")
+        var message = Message.of(.changed(key: "59"))
+        message.rule = "followed"
+        #expect(await sink.deliver(message) == .delivered)
+        let call = try daemon.notified()
+        #expect(call.actions == ["acknowledge", "Acknowledge"] + DesktopTests.snooze)
+        try daemon.press("acknowledge", on: call.id)
+        #expect(await silencer.nextAcknowledged() == ["followed", "lab-systems", "59", message.event.id.description])
+    }
+
     @Test(
         "a daemon with all capabilities gets all parts of a notification, and its buttons work",
         .enabled(if: hasStandIn))

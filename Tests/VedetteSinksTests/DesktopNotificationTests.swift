@@ -102,6 +102,10 @@ struct DesktopNotificationTests {
         #expect(item.silence(by: .mute, at: now) == Silence(rule: "ready", sink: "test", created: now))
         #expect(item.silence(by: .muteEverywhere, at: now) == Silence(rule: "ready", created: now))
         #expect(item.silence(by: .open, at: now) == nil)
+        var followed = item
+        followed.subject?.match = "m"
+        #expect(followed.buttons == [.acknowledge, .snooze, .mute, .muteEverywhere])
+        #expect(followed.silence(by: .acknowledge, at: now) == nil)
         let source = DesktopNotification(.of(.about(.failing)))
         #expect(
             source.silence(by: .snooze, at: now)

@@ -340,11 +340,20 @@ final class TurnClock: VedetteCore.Clock {
     }
 }
 
-/// Records the silences that buttons create.
+/// Records what buttons ask for. Matches of the rule `followed` can be acknowledged.
 final class HeardSilences: Silencer {
     private let (silences, heard) = AsyncStream<Silence>.makeStream()
+    private let (acknowledged, noted) = AsyncStream<[String?]>.makeStream()
 
     func silence(_ silence: Silence) { heard.yield(silence) }
+
+    func canAcknowledge(rule: String) -> Bool { rule == "followed" }
+
+    func acknowledge(rule: String, _ subject: Subject, match: String) {
+        noted.yield([rule, subject.source, subject.key, match])
+    }
+
+    func nextAcknowledged() async -> [String?]? { await acknowledged.first { _ in true } }
 
     func next() async -> Silence? { await silences.first { _ in true } }
 }

@@ -54,6 +54,12 @@ extension EditableJournal {
         try await edit(at: now) { _ in ((), [.poll(source: source)]) }
     }
 
+    public func acknowledge(
+        rule: String, _ subject: Subject, _ acknowledgement: Acknowledgement?, at now: Timestamp
+    ) async throws(JournalError) {
+        try await edit(at: now) { _ in ((), [.acknowledge(rule: rule, subject: subject, acknowledgement)]) }
+    }
+
     /// Makes a change step by step, until it is done or its task is cancelled.
     /// - Parameter resumed: a sink that gets a request even when none of its deliveries changed.
     private func run(_ change: DeliveryChange, resuming resumed: String? = nil) async throws(JournalError) -> Int {

@@ -6,7 +6,9 @@ extension Message {
 
     /// The values of the template names for this message.
     public var templateContext: TemplateContext {
-        event.templateContext(rule: rule, field: field, suppressed: suppressed)
+        event.templateContext(
+            rule: rule, field: field, suppressed: suppressed,
+            acknowledged: event.summary?.acknowledgement?.text(at: event.time))
     }
 
     /// The event as a CloudEvents 1.0 object with what the rule adds to it: `rule`, `priority`, `tags` and `suppressed` as

@@ -7,7 +7,7 @@ public enum TemplateNames {
         "event.id", "event.type", "event.kind", "event.time", "event.source", "event.poll",
         "change.field", "change.from", "change.to", "change.lasted", "change.diff",
         "source.name", "source.kind", "rule.name", "link", "error.class", "error.detail",
-        "suppressed", "resolved", "digest.count", "digest.lines", "group",
+        "suppressed", "resolved", "digest.count", "digest.lines", "group", "acknowledged",
     ]
     /// Names of an item that every kind has.
     public static let item = ["item.key", "item.title", "item.name", "item.state", "item.url", "item.time"]
@@ -19,8 +19,9 @@ extension Event {
     ///   - field: the field that the rule is about; its change is `change`.
     ///   - suppressed: messages that were withheld before this one.
     ///   - group: the value of the field by which the rule groups its messages.
+    ///   - acknowledged: who works on the match, and since when: `by anna 5 min ago`.
     public func templateContext(
-        rule: String, field: String?, suppressed: Int = 0, group: String? = nil
+        rule: String, field: String?, suppressed: Int = 0, group: String? = nil, acknowledged: String? = nil
     ) -> TemplateContext {
         let change = mainChange(of: field)
         return TemplateContext { name in
@@ -49,6 +50,7 @@ extension Event {
                 let lines = self.summary?.lines ?? []
                 return .list(lines.isEmpty ? [MessageTitle.of(self, field: field)] : lines)
             case "group": return group.map(Value.text)
+            case "acknowledged": return acknowledged.map(Value.text)
             case "link": return self.item?.url.map(Value.text)
             case "change.field": return change.map { .text($0.field) }
             case "change.from": return change?.from

@@ -3,13 +3,14 @@
 /// Describes what a rule waits for, for `status`, `explain`, `replay` and `test`.
 extension RuleMemory {
     /// Why something waits, in one word: `held`, `recovering`, `deferred`, `digest`, `limited`, `silenced`, `blocked`, `grouped`,
-    /// `unconfirmed`, `reminder`, `nothing`, `counted` or `failed`. Nil when nothing waits: then the row only counts or
+    /// `unconfirmed`, `reminder`, `acknowledged`, `nothing`, `counted` or `failed`. Nil when nothing waits: then it only counts or
     /// remembers.
     public var waitingReason: String? {
         switch key.slot {
         case .match:
             if held != nil { return "held" }
             if let wait = waiting { return wait.gate == SinkSilencesGate.name ? SilencesGate.name : wait.gate }
+            if acknowledgement != nil { return AcknowledgedGate.name }
             guard let told, told.isFollowed else { return nil }
             return told.gate.isEmpty ? "reminder" : told.gate
         case .log: return count > 0 ? "digest" : nil
@@ -34,6 +35,12 @@ extension RuleMemory {
         return held?.event ?? (waiting == nil ? told?.event : event)
     }
 
+    /// Whether `explain` shows with this event what waits, or that the match was acknowledged.
+    public func concerns(_ event: Event) -> Bool {
+        let id = event.id.description
+        return self.event?.id == event.id || events.contains(id) || acknowledgement?.match == id
+    }
+
     private var waiting: Wait? { waits.first { $0.content != .count } }
 
     /// Returns what waits, in words: `held: Billing, ready for 3 of 5 min`. Nil when nothing waits.
@@ -49,8 +56,10 @@ extension RuleMemory {
             if let waiting {
                 let text = Gates.named(waiting.gate)?.waitingText ?? ""
                 let before = text.isEmpty && waiting.count > 0 ? ", and \(waiting.count) before" : ""
-                return "\(reason): \(about)" + (text.isEmpty ? before : ", \(text)")
+                let known = acknowledgement.map { ", acknowledged \($0.text(at: now))" } ?? ""
+                return "\(reason): \(about)" + (text.isEmpty ? before : ", \(text)") + known
             }
+            if let acknowledgement { return "\(reason): \(about), \(acknowledgement.text(at: now))" }
             guard let told else { return nil }
             let isEscalation = rule.map { told.step < $0.gates.escalate.count && $0.gates.remind == nil } ?? false
             let age = DurationText.long(seconds: now.seconds(since: told.since))

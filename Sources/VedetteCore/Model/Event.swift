@@ -121,6 +121,8 @@ public struct Event: Sendable, Hashable {
         public var title: String?
         /// The value of the field by which a message about several is grouped; nil for none.
         public var group: String?
+        /// What was said of the match that is over; nil for nothing.
+        @Indirect public var acknowledgement: Acknowledgement?
         /// The subjects of a message about several: at most 1,000, each at its latest state.
         public var parts: [Part] = []
 
@@ -232,6 +234,12 @@ extension Event {
     public var isEnd: Bool {
         let parts = kind == .digest ? summary?.parts ?? [] : []
         return kind.isEnd || !parts.isEmpty && parts.allSatisfy(\.announcesEnd)
+    }
+
+    /// The id of the event that began the match which it tells; nil for an end, and for several matches.
+    public var toldMatch: String? {
+        if kind == .reminder, summary?.parts.isEmpty == true { return summary?.events.first }
+        return isEnd || [.reminder, .digest, .ruleFailed, .test].contains(kind) ? nil : id.description
     }
 
     /// Returns the change of a field, else that of the state, else the first.

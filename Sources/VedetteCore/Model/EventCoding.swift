@@ -73,6 +73,7 @@ extension Event.Summary {
             "group": group.map(JSON.string),
             "parts": parts.isEmpty ? nil : .array(parts.map(\.json)),
             "cause": cause.map { .string($0.rawValue) },
+            "acknowledged": acknowledgement?.json,
         ])
     }
 
@@ -83,6 +84,7 @@ extension Event.Summary {
             stood: json["stood"]?.double, cause: json["cause"]?.string.flatMap(Event.Kind.init(rawValue:)))
         (title, group) = (json["title"]?.string, json["group"]?.string)
         links = json["links"]?.array?.compactMap(\.string) ?? []
+        acknowledgement = json["acknowledged"].flatMap(Acknowledgement.init(json:))
         parts = json["parts"]?.array?.compactMap(Part.init(json:)) ?? []
     }
 }

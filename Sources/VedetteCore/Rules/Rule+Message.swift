@@ -5,9 +5,10 @@ extension Rule {
     /// - Parameters:
     ///   - withheld: earlier messages that were withheld and that this one counts.
     ///   - stillFailing: what the usual text of a recovery ends with.
+    ///   - acknowledgement: what was said of the match before.
     func delivery(
         of event: Event, to target: NotificationTarget, withheld: Int = 0, stillFailing: String? = nil,
-        at now: Timestamp, _ id: Identifier
+        acknowledgement: Acknowledgement? = nil, at now: Timestamp, _ id: Identifier
     ) -> Delivery {
         let field = when.changedField(in: event)
         let isEnd = gates.resolved && event.isResolved
@@ -15,11 +16,14 @@ extension Rule {
         let priority = isEnd ? ending.priority ?? endPriority(target) : priority
         if event.isAboutSeveral { target = target.forSeveral }
         let context = event.templateContext(
-            rule: name, field: field, suppressed: withheld, group: groupName(of: event))
+            rule: name, field: field, suppressed: withheld, group: groupName(of: event),
+            acknowledged: acknowledgement?.text(at: now))
         let text =
             target.text?.render(context)
-            ?? [MessageText.of(event, field: field, withheld: withheld), stillFailing ?? ""].filter { !$0.isEmpty }
-            .joined(separator: " · ")
+            ?? [
+                MessageText.of(event, field: field, withheld: withheld),
+                acknowledgement.map { $0.remark(in: event, at: now) } ?? "", stillFailing ?? "",
+            ].filter { !$0.isEmpty }.joined(separator: " · ")
         var message = Message(
             id: Message.idPrefix + id.description, rule: name, sink: target.sink, event: event,
             title: target.title?.render(context) ?? title(of: event), text: text, priority: priority)

@@ -113,6 +113,7 @@ extension StatusFacts {
             "rule": .string(timer.key.rule), "waits": timer.waitingReason.map(JSON.string),
             "text": text.map(JSON.string), "due": timer.waitingUntil.map { .string($0.rfc3339) },
             "event": timer.waitingEvent.map { .string($0.id.description) },
+            "acknowledged": timer.acknowledgement?.json,
         ])
     }
 }

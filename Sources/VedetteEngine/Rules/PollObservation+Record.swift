@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import VedetteCore
+public import VedetteCore
 
 extension PollObservation {
     /// What a poll observed besides its events.
@@ -22,7 +22,7 @@ extension PollObservation {
 
 extension SourceHealth {
     /// The health of sources as their last polls left it.
-    init(_ records: [SourceRecord], watched: [String: Source]) {
+    public init(_ records: [SourceRecord], watched: [String: Source]) {
         self.init()
         for record in records where record.health.isFailing {
             failing[record.name] = record.health.problem?.detail ?? ""

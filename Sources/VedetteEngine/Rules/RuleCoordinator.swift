@@ -522,6 +522,21 @@ actor RuleCoordinator {
         await commitOrLog { engine.releaseSilenced(at: time.ruleTime(now)) { random.identifier(at: now.wall) } }
     }
 
+    /// Notes that somebody works on a match, or with nil that nobody does any more.
+    func acknowledge(
+        _ rule: String, _ subject: Subject, _ acknowledgement: Acknowledgement?
+    ) async throws(JournalError) {
+        // Another watcher may have told the match just now.
+        await refresh()
+        let (now, random) = (dependencies.clock.now(), dependencies.random)
+        let error = await commitCurrent {
+            engine.acknowledge(rule, subject, acknowledgement, at: time.ruleTime(now)) {
+                random.identifier(at: now.wall)
+            }
+        }
+        if let error { throw error }
+    }
+
     // MARK: Other watchers
 
     /// Takes over what other watchers committed: what their rules remember, the health and items of their sources, and the

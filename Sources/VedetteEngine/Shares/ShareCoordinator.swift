@@ -100,11 +100,16 @@ public actor ShareCoordinator {
     /// Whether this watcher carries out a control request; those about what another one holds are left to that.
     public func carriesOut(_ request: ControlRequest) -> Bool {
         switch request {
-        case .accept(let source), .poll(let source):
-            held.contains(.source(source)) || !names.sources.contains(source)
+        case .accept(let source), .poll(let source): holds(source)
+        case .acknowledge(_, let subject, _): holds(subject.source)
         case .retry(let sink), .reloadQueue(let sink): held.contains(.sink(sink)) || !names.sinks.contains(sink)
         case .reloadSilences, .unknown: true
         }
+    }
+
+    /// Whether this watcher polls the source, or nobody does.
+    private func holds(_ source: String) -> Bool {
+        held.contains(.source(source)) || !names.sources.contains(source)
     }
 
     /// Looks once at the other watchers, and at what they committed.

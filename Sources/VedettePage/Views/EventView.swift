@@ -85,7 +85,7 @@ extension StatusPage {
         let deliveries = try await reader.deliveries(
             DeliveryFilter(event: event.seq), after: 0, limit: EventView.mostDeliveries)
         let memories = try await reader.ruleMemories().filter {
-            $0.event?.id == event.id || $0.events.contains(event.id.description)
+            $0.concerns(event)
         }
         var verdicts: [EventView.Verdict] = []
         for evaluation in RuleSet(configuration.rules).evaluateAll(event) {

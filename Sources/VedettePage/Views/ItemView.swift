@@ -24,6 +24,8 @@ struct ItemView: Sendable {
     let since: Timestamp?
     /// When a list stopped showing it; nil while it is there.
     let absentSince: Timestamp?
+    /// What rules told of it that is true.
+    let matches: [RuleMemory]
     /// Oldest first.
     let history: [Past]
     let timeline: StateTimeline
@@ -33,7 +35,7 @@ struct ItemView: Sendable {
         let subject: [(name: String, value: String?)] = [("source", source), ("item", item.key)]
         return """
             <p class="path">\(render.source(source))</p><h1>\(item.title ?? item.key)</h1>\(Render.live("state", state))\
-            <div class="buttons">\(render.silencing(subject))</div><p>\(link)</p>\(Render.live("history", past))\
+            <div class="buttons">\(render.silencing(subject))</div>\(Render.live("matches", told))<p>\(link)</p>\(Render.live("history", past))\
             <h2>Fields</h2>\(fields)
             """
     }
@@ -54,6 +56,14 @@ struct ItemView: Sendable {
             <figcaption><span>\(render.time(timeline.start))</span><span>now</span></figcaption></figure>
             """
         return "\(words)\(gone)\(bar)"
+    }
+
+    private var told: HTML {
+        let rows = matches.map { memory -> HTML in
+            let text = memory.waitingText(of: nil, at: render.now) ?? "told, and still true"
+            return "<li><b>\(memory.key.rule)</b> \(text) \(render.acknowledging(memory))</li>"
+        }
+        return rows.isEmpty ? "" : "<ul class=\"plain\">\(rows)</ul>"
     }
 
     private var past: HTML {
@@ -116,6 +126,9 @@ extension StatusPage {
                 DeliveryFilter(event: event.seq), after: 0, limit: ItemView.mostDeliveries)
             history.append(ItemView.Past(event: event, deliveries: deliveries))
         }
+        let matches = try await reader.ruleMemories().filter {
+            $0.firingMatch.map { $0.source == name && $0.item?.key == key } ?? false
+        }.sorted { $0.key.rule < $1.key.rule }
         let isThere = stored != nil && stored?.absentSince == nil
         let current: (state: String, since: Timestamp)? =
             isThere ? item.state.flatMap { state in stored.map { (state, $0.stateSince) } } : nil
@@ -123,7 +136,7 @@ extension StatusPage {
             events.first?.time ?? stored?.stateSince ?? render.now, render.now.advanced(by: .zero - ItemView.span))
         let view = ItemView(
             render: render, source: name, kind: source.kindName, item: item, since: stored?.stateSince,
-            absentSince: isThere ? nil : stored?.absentSince ?? events.last?.time, history: history,
+            absentSince: isThere ? nil : stored?.absentSince ?? events.last?.time, matches: matches, history: history,
             timeline: StateTimeline(events, current: current, from: start, to: render.now))
         return (item.title ?? item.key, view.content)
     }

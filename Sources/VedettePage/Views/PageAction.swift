@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import VedetteCore
+
 /// What a button of the page does.
 enum PageAction: String, CaseIterable, Sendable {
-    case snooze, mute, unsilence, accept, retry, drop, poll
+    case snooze, mute, unsilence, acknowledge, accept, retry, drop, poll
 }
 
 extension Render {
@@ -13,7 +15,15 @@ extension Render {
             + button(.mute, "Mute", fields)
     }
 
-    /// The same behind one button, for the rows of a table.
+    /// Returns the button that acknowledges a match, or takes that back; none where no match was told.
+    func acknowledging(_ memory: RuleMemory) -> HTML {
+        guard let match = memory.firingMatch else { return "" }
+        let isDone = memory.acknowledgement != nil
+        let fields = [("rule", memory.key.rule), ("match", match.id.description), ("undo", isDone ? "1" : nil)]
+        return button(.acknowledge, isDone ? "Take back" : "Acknowledge", fields)
+    }
+
+    /// The buttons that silence behind one button, for the rows of a table.
     func silencingMenu(_ fields: [(name: String, value: String?)]) -> HTML {
         "<details class=\"confirm\"><summary>Silence…</summary><div class=\"buttons\">\(silencing(fields))</div></details>"
     }

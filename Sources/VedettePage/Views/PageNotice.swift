@@ -2,7 +2,7 @@
 
 /// The outcome of a button, as the next page shows it.
 enum PageNotice: String, CaseIterable, Sendable {
-    case silenced, unsilenced, accepted, retried, dropped, polled
+    case silenced, unsilenced, acknowledged, accepted, retried, dropped, polled
     /// Every message of a sink.
     case retriedAll
     /// The silence or message is gone already.
@@ -18,6 +18,7 @@ enum PageNotice: String, CaseIterable, Sendable {
         return switch self {
         case .silenced: "Silenced. The list of silences ends it." + rest
         case .unsilenced: "The silence is ended." + rest
+        case .acknowledged: "Noted. An acknowledged match gets no reminders and no escalations until it changes." + rest
         case .accepted: "Accepted: what the source answers now counts." + rest
         case .retried: "The message is attempted again." + rest
         case .retriedAll: "Every message of the sink is attempted again." + rest

@@ -35,7 +35,8 @@ struct RulesView: Sendable {
         let body = rows.map { row -> HTML in
             let waiting = row.waiting.prefix(5).map { memory -> HTML in
                 let due: HTML? = memory.waitingUntil.map { ", \(render.age($0))" }
-                return "<li>\(memory.waitingText(of: row.rule, at: render.now) ?? "")\(due)</li>"
+                let text = memory.waitingText(of: row.rule, at: render.now) ?? ""
+                return "<li>\(text)\(due) \(render.acknowledging(memory))</li>"
             }
             let more: HTML = row.waiting.count > 5 ? "<li class=\"faint\">and \(row.waiting.count - 5) more</li>" : ""
             let last: HTML? = row.last.map { event in

@@ -46,6 +46,7 @@ struct App: Sendable {
         self.log = log
         start = clock.now().wall.advanced(by: .zero - (ProcessAge.of(getpid()) ?? .zero))
         actions = NotificationActions()
+        actions.take(configuration.rules)
         services = SinkServices(
             fetcher: client, clock: clock, userAgent: UserAgent.standard, silencer: actions, mail: client)
         monitored = MonitoredJournal(journal, clock: clock)
@@ -69,13 +70,21 @@ struct App: Sendable {
         try await dispatcher.restore(after: newestStored)
         let trust = ClockTrust(newestStored: newestStored, start: clock.now().boot)
         pruner = JournalPruner(journal: journal, clock: clock, trust: trust, log: log)
-        actions.connect { [watcher, log] silence in
+        actions.connect { [watcher, log, clock] request in
             do throws(JournalError) {
-                _ = try await access.add(silence)
-                await watcher.silencesChanged()
-                log.log(.notice, "silenced: \(silence.description)")
+                switch request {
+                case .silence(let silence):
+                    _ = try await access.add(silence)
+                    await watcher.silencesChanged()
+                    log.log(.notice, "silenced: \(silence.description)")
+                case .acknowledge(let rule, let subject, let match):
+                    let now = clock.now().wall
+                    let acknowledgement = Acknowledgement.ofUser(match, at: now)
+                    try await access.acknowledge(rule: rule, subject, acknowledgement, at: now)
+                    log.log(.notice, "acknowledged: \(subject.key ?? subject.source) of rule '\(rule)'")
+                }
             } catch {
-                log.log(.error, "failed to store the silence of a button: \(error.detail)")
+                log.log(.error, "failed to store what a button asks for: \(error.detail)")
             }
         }
     }
@@ -101,6 +110,7 @@ struct App: Sendable {
         await dispatcher.reload(
             sinks: fresh.sinks, policy: fresh.policy, fingerprints: fresh.fingerprints, keeping: kept)
         await sharing?.configure(SharedNames(configuration))
+        actions.take(configuration.rules)
         return fresh
     }
 

@@ -15,19 +15,42 @@ struct ExplainCommand: AsyncParsableCommand {
 
             A message about several events, such as a digest, is found by the id that its sink got.
 
+            With --now, a rule and an item: what each sink was told of the item, what is true now, and what would happen \
+            now, or what is waited for.
+
             Examples:
               vedette explain 171
+              vedette explain --now hosts-down web-3
               vedette tail -n 1 --no-follow --json | jq -r .id | xargs vedette explain
             """)
 
-    @Argument(help: "The event: its id, the beginning of its id, or its seq, as `vedette tail --json` prints them.")
+    @Argument(
+        help:
+            "The event: its id, the beginning of its id, or its seq, as `vedette tail --json` prints them. With --now a rule."
+    )
     var event: String
+
+    @Argument(help: "With --now: an item, by its key or title, or a source.", completion: Completions.items)
+    var key: String?
+
+    @Flag(name: .customLong("now"), help: "Tell what would happen now about an item of a rule.")
+    var isAboutNow = false
 
     @OptionGroup var places: Paths
     @OptionGroup var colour: ColourOptions
 
+    func validate() throws {
+        guard isAboutNow == (key != nil) else {
+            throw ValidationError("write 'explain EVENT' or 'explain --now RULE KEY'")
+        }
+    }
+
     func run() async throws {
         let configuration = try UserConfiguration.load(places, readsSecrets: false)
+        if isAboutNow, let key {
+            let rule = try RuleSubject.rule(event, in: configuration)
+            return try await explainNow(rule, key, configuration, try await places.journal.reader())
+        }
         let reader = try await places.journal.reader()
         let rules = RuleSet(configuration.rules)
         guard let event = try await found(reader) else {
@@ -36,7 +59,7 @@ struct ExplainCommand: AsyncParsableCommand {
         try Output.printSentence(colour.palette.line(of: event), hanging: 2)
         let deliveries = try await reader.deliveries(DeliveryFilter(event: event.seq), after: 0, limit: 1000)
         let memories = try await reader.ruleMemories().filter {
-            $0.event?.id == event.id || $0.events.contains(event.id.description)
+            $0.concerns(event)
         }
         let now = SystemClock().now().wall
         for evaluation in rules.evaluateAll(event) {
@@ -163,7 +186,7 @@ struct ExplainCommand: AsyncParsableCommand {
         }
     }
 
-    private func printLine(_ line: String, _ indent: Int = 0) throws {
+    func printLine(_ line: String, _ indent: Int = 0) throws {
         try Output.print(WrappedText.hanging(line, indent: indent, width: TerminalSize.current?.columns))
     }
 }

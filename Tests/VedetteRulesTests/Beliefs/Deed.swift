@@ -35,6 +35,8 @@ enum Deed: Hashable, CustomStringConvertible {
     case stuck(String)
     /// What is pending for a sink is dropped by hand.
     case drop(String)
+    /// The match of an item that was told is acknowledged.
+    case acknowledge(String)
     case restart
     case takeOver
     case edit
@@ -96,6 +98,7 @@ enum Deed: Hashable, CustomStringConvertible {
         case .silence(let number):
             Circumstances.silences[number].sink == nil ? plan.has(.silence) : plan.has(.sinkSilence)
         case .endSilence: plan.has(.silence) || plan.has(.sinkSilence)
+        case .acknowledge: plan.has(.reminders) || plan.has(.escalation)
         default: true
         }
     }
@@ -114,6 +117,7 @@ enum Deed: Hashable, CustomStringConvertible {
         case .refuses(let sink): "\(sink) refuses, or not"
         case .stuck(let sink): "\(sink) is stuck, or not"
         case .drop(let sink): "what is pending for \(sink) is dropped"
+        case .acknowledge(let key): "\(key) acknowledged"
         case .restart: "restart"
         case .takeOver: "take-over"
         case .edit: "edit"

@@ -16,6 +16,10 @@ struct Run {
     private(set) var listed = Set<Reason>()
     /// The good polls of each source that found nothing new, after what they led to was told.
     private(set) var polls: [String: [Poll]] = [:]
+    /// When matches were acknowledged, by the ids of their events.
+    private(set) var acknowledged: [String: Int] = [:]
+    /// When that was taken back of all.
+    private(set) var takenBack = Int.max
     /// When everything is open.
     private(set) var openTime = 0
     private var watcher: TestedWatcher
@@ -72,6 +76,9 @@ struct Run {
         case .refuses(let sink): receivers.toggle(sink, .refusing)
         case .stuck(let sink): receivers.toggle(sink, .stuck)
         case .drop(let sink): receivers.drop(sink)
+        case .acknowledge(let key):
+            history.set { _ in }
+            if let match = watcher.acknowledge(key) { acknowledged[match] = history.tick }
         case .restart:
             history.set { $0.uncertain = ["lab", "shop"] }
             watcher.restart()
@@ -241,6 +248,10 @@ struct Run {
         collect()
         if history.now.isGatewayFailing { setGateway(false) }
         if history.now.isMaintenance { setMaintenance(false, failsFirst: false) }
+        collect()
+        history.set { _ in }
+        takenBack = history.tick
+        for key in Deed.keys { watcher.acknowledge(key, isUndo: true) }
         collect()
         pass(max(1, Plan.pause.upperBound - history.time))
         openTime = history.time

@@ -12,6 +12,12 @@ struct Scenario: CustomStringConvertible {
         let plan = Plan(&dice)
         self.plan = plan
         deeds = (0..<60).map { _ in Deed.random(&dice, plan) }
+        // After the others, which stay as they are for each seed.
+        for _ in 0..<6 {
+            let deed = Deed.acknowledge(Deed.keys[dice.below(Deed.keys.count)])
+            let place = dice.below(deeds.count)
+            if deed.isPossible(under: plan) { deeds.insert(deed, at: place) }
+        }
     }
 
     /// Returns what it violates.

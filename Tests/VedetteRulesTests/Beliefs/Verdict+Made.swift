@@ -77,6 +77,10 @@ extension Verdict {
             let since = plan.has(.end) ? Receivers.notified.map { knownSince(one, told, by: $0) }.min() : nil
             if told.time - (since ?? one.since) < Plan.escalationDelay { return "escalate" }
         }
+        let isFollowUp = told.kind == .reminder || told.sink == "boss" && told.kind == .firing
+        if isFollowUp, let tick = run.acknowledged[one.id], (tick..<run.takenBack).contains(told.tick) {
+            return "ack"
+        }
         if told.kind == .reminder, told.time - knownSince(one, told, by: told.sink) < Plan.reminderInterval {
             return "remind"
         }

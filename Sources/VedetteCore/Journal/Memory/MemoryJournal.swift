@@ -275,6 +275,10 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
 
     public func poll(source: String, at now: Timestamp) { change { $0.ask(.poll(source: source)) } }
 
+    public func acknowledge(rule: String, _ subject: Subject, _ acknowledgement: Acknowledgement?, at now: Timestamp) {
+        change { $0.ask(.acknowledge(rule: rule, subject: subject, acknowledgement)) }
+    }
+
     public func repair(at now: Timestamp) throws(JournalError) -> RepairReport? {
         throw JournalError(.refused, "a journal in memory needs no repair")
     }

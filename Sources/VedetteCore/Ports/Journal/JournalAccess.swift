@@ -51,6 +51,11 @@ public protocol JournalAccess: Sendable {
     /// Asks the watcher to believe the suspect observation of a source.
     func accept(source: String, at now: Timestamp) async throws(JournalError)
 
+    /// Asks the watcher to note that somebody works on a match, or with nil that nobody does any more.
+    func acknowledge(
+        rule: String, _ subject: Subject, _ acknowledgement: Acknowledgement?, at now: Timestamp
+    ) async throws(JournalError)
+
     /// Asks the watcher to poll a source now.
     func poll(source: String, at now: Timestamp) async throws(JournalError)
 }

@@ -140,7 +140,7 @@ public struct RuleEngine: Sendable {
     }
 
     /// Sets the items that the last good poll of a source did not show.
-    mutating func setMissing(_ missing: Set<String>, of source: String) {
+    public mutating func setMissing(_ missing: Set<String>, of source: String) {
         let before = world.missing[source] ?? []
         guard missing != before else { return }
         if step.missingBefore[source] == nil { step.missingBefore[source] = before }

@@ -51,6 +51,8 @@ actor ControlRequests {
             switch queued.request {
             case .accept(let source): try await app.watcher.accept(source)
             case .poll(let source): await app.watcher.poll(source)
+            case .acknowledge(let rule, let subject, let acknowledgement):
+                try await app.watcher.acknowledge(rule: rule, subject, acknowledgement)
             case .reloadSilences: await app.watcher.silencesChanged()
             case .retry(let sink): try await app.dispatcher.retry(sink: sink)
             case .reloadQueue(let sink): await app.dispatcher.reread(sink: sink)

@@ -48,6 +48,8 @@ struct Daemon {
         let (triggers, continuation) = AsyncStream.makeStream(of: Trigger.self)
         var (configuration, sinks) = (configuration, app.sinks)
         let forwarders = forward(signals, to: continuation)
+        // Before deadlines run down: a match that was acknowledged meanwhile gets no reminder.
+        await ControlRequests(app).carryOutWaiting()
         let watching = Task { await app.watcher.run() }
         let requests = Task { await ControlRequests(app).run() }
         let sharing = app.sharing.map { sharing in Task { await sharing.run() } }

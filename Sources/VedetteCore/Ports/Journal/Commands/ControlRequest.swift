@@ -7,6 +7,8 @@ public enum ControlRequest: Sendable, Hashable {
     case accept(source: String)
     /// Poll a source now, unless its server wants no request yet (Retry-After).
     case poll(source: String)
+    /// Note that somebody works on a match, or with nil that nobody does any more.
+    case acknowledge(rule: String, subject: Subject, Acknowledgement?)
     /// Read the silences again.
     case reloadSilences
     /// Deliver to a sink again that is paused, including deliveries that were revived.

@@ -30,7 +30,7 @@ extension RuleEngine {
         let shown = referenced(event, rule)
         var delivery = rule.delivery(
             of: shown, to: target, withheld: withheld, stillFailing: world.othersThatFail(rule, event),
-            at: moment.now.wall, moment.identifier())
+            acknowledgement: acknowledgement(of: rule, before: event), at: moment.now.wall, moment.identifier())
         // The event itself has the values of the poll.
         delivery.message.event = event
         return delivery

@@ -12,10 +12,7 @@ extension RuleEngine {
         var escalations: [Int: [Part]] = [:]
         var reminders: [Part] = []
         for var row in dueTogether(with: row, at: now) {
-            guard var told = row.told else { continue }
-            // A later match of the subject may wait, so that what was told is no longer as it is.
-            let present = told.latest ?? told.event
-            let event = row.waits.contains { $0.content == .firing } ? row.event ?? present : present
+            guard var told = row.told, let event = row.firingMatch else { continue }
             var reason: String?
             let candidate = Candidate(rule: rule, event: event, sink: "", content: .followUp)
             switch verdict(of: candidate, at: now) {

@@ -58,7 +58,6 @@ extension RuleEngine {
         let (rule, group) = (release.rule, release.group)
         let event = release.rows[i].event ?? release.rows[i].told?.event
         guard let event else { return }
-        var candidate = Candidate(rule: rule, event: event, sink: "", content: .firing)
         // Asked before the loop, in which a sink that is never told leaves the row.
         let (isLateMatch, isLateEnd) = (release.rows[i].isLate(.firing, rule), release.rows[i].isLate(.end, rule))
         for wait in release.rows[i].waits where wait.isIn(group) {
@@ -67,9 +66,7 @@ extension RuleEngine {
                 continue
             }
             let isLate = wait.content == .end ? isLateEnd : isLateMatch
-            (candidate.sink, candidate.content) = (wait.sink, wait.content == .end ? .end : .firing)
-            (candidate.gate, candidate.isLate, candidate.isListed) = (wait.gate, isLate, wait.isListed)
-            candidate.claim = wait.claim
+            let candidate = Candidate(rule, event, wait, isLate: isLate)
             let (verdict, gate) = verdict(of: candidate, at: moment.now)
             switch verdict {
             case .pass, .list: for gate in Gates.all { gate.admit(candidate, &self, at: moment.now) }

@@ -134,6 +134,7 @@ extension RuleEngine {
             }
         }
         (told.event, told.latest, told.value) = (event, nil, rule.announcedValue(event))
+        if told.acknowledgement?.match != event.id.description { told.acknowledgement = nil }
         told.tellsEnd = rule.gates.resolved
         if knowsSinks { told.sinks = Set(told.sinks).union([sink]).sorted() }
         told.follow(at: hasFollowUps && !rule.endsReminders(event) ? rule.nextFollowUp(told) : nil)
@@ -168,7 +169,7 @@ extension Rule {
     func remembersSinks(_ event: Event) -> Bool { gates.resolved || HealthChange(event) != nil }
 
     /// Whether the event is the end of what was told, and no match of its own.
-    fileprivate func isEnd(_ event: Event) -> Bool {
+    func isEnd(_ event: Event) -> Bool {
         event.kind == .resolved || !gates.resolved && HealthChange(event) == .recovered
     }
 }

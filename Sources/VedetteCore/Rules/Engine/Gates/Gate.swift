@@ -45,7 +45,8 @@ extension Gate {
 extension Gates {
     /// The gates in the order in which a message passes them.
     static let all: [any Gate.Type] = [
-        ForGate.self, RecoveredForGate.self, ConditionsGate.self, DependsGate.self, SilencesGate.self, QuietGate.self,
+        ForGate.self, RecoveredForGate.self, AcknowledgedGate.self, ConditionsGate.self, DependsGate.self,
+        SilencesGate.self, QuietGate.self,
         ConfirmedGate.self, OncePerGate.self, DigestGate.self, LimitGate.self, ServerGate.self, SinkSilencesGate.self,
     ]
 
@@ -73,6 +74,14 @@ struct Candidate {
 
     /// Whether the event that made it is being evaluated.
     var isNew: Bool { gate.isEmpty }
+}
+
+extension Candidate {
+    /// What a sink waits for.
+    init(_ rule: Rule, _ event: Event, _ wait: RuleMemory.Wait, isLate: Bool) {
+        self.init(rule: rule, event: event, sink: wait.sink, content: wait.content == .end ? .end : .firing)
+        (gate, self.isLate, isListed, claim) = (wait.gate, isLate, wait.isListed, wait.claim)
+    }
 }
 
 /// What a gate decides.

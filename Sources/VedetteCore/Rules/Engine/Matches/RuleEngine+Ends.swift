@@ -154,6 +154,7 @@ extension RuleEngine {
         row.told = told
         let seconds = max(0, (told.ended ?? moment.now.steady).seconds(since: told.since))
         var end = told.event.resolved(by: ending, id: moment.identifier(), at: moment.now.wall, after: seconds)
+        end.summary?.acknowledgement = told.acknowledgement
         if !over.isWatched { end.summary?.title = MessageTitle.ofUnwatched(told.event) }
         row.event = end
         for sink in told.sinks {

@@ -98,6 +98,10 @@ extension RuleEngine {
         }
         if row.waits.isEmpty { row.since = moment.now.steady }
         replaceWaits(of: &row, rule, by: event, count: count, at: moment)
+        // Nobody has acknowledged another match.
+        if let told = row.told, told.acknowledgement != nil, !rule.isEnd(event) {
+            row.told?.follow(at: rule.nextFollowUp(told))
+        }
         (row.event, row.audience) = (event, rule.notify.count)
         reconcile(rule, row, at: moment)
     }

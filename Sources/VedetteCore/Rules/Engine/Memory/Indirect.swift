@@ -2,7 +2,7 @@
 
 /// A value that few rows have, kept outside of them: a row with three events inside would cost two kilobytes with each copy.
 @propertyWrapper
-struct Indirect<Value: Sendable & Hashable>: Sendable, Hashable {
+public struct Indirect<Value: Sendable & Hashable>: Sendable, Hashable {
     private final class Box: Sendable {
         let value: Value
         init(_ value: Value) { self.value = value }
@@ -10,13 +10,13 @@ struct Indirect<Value: Sendable & Hashable>: Sendable, Hashable {
 
     private var box: Box?
 
-    init(wrappedValue: Value?) { box = wrappedValue.map(Box.init) }
+    public init(wrappedValue: Value?) { box = wrappedValue.map(Box.init) }
 
-    var wrappedValue: Value? {
+    public var wrappedValue: Value? {
         get { box?.value }
         set { box = newValue.map(Box.init) }
     }
 
-    static func == (a: Indirect, b: Indirect) -> Bool { a.box === b.box || a.wrappedValue == b.wrappedValue }
-    func hash(into hasher: inout Hasher) { hasher.combine(wrappedValue) }
+    public static func == (a: Indirect, b: Indirect) -> Bool { a.box === b.box || a.wrappedValue == b.wrappedValue }
+    public func hash(into hasher: inout Hasher) { hasher.combine(wrappedValue) }
 }

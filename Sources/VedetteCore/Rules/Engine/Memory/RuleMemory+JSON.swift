@@ -138,6 +138,7 @@ extension RuleMemory.Told {
             "civil": JSON.flag(isCivil),
             "gate": gate.isEmpty ? nil : .string(gate),
             "reminded": reminded.map(JSON.time),
+            "acknowledged": acknowledgement?.json,
             "step": step == 0 ? nil : .number(step),
         ])
     }
@@ -156,6 +157,7 @@ extension RuleMemory.Told {
         isCivil = json["civil"] == .bool(true)
         gate = json["gate"]?.string ?? ""
         reminded = json["reminded"]?.time
+        acknowledgement = json["acknowledged"].flatMap(Acknowledgement.init(json:))
         step = json["step"]?.int64.map(Int.init) ?? 0
     }
 }

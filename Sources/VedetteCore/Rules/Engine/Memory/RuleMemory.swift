@@ -183,6 +183,8 @@ extension RuleMemory {
         var gate = ""
         /// When the last reminder was made, or the last message if there were several.
         var reminded: Timestamp?
+        /// Who works on a match that was told; counts while that match is the present one.
+        var acknowledgement: Acknowledgement?
         /// Escalation steps done.
         var step = 0
 
@@ -200,7 +202,7 @@ extension RuleMemory {
     }
 
     /// What the row is about; nil when it is about no item and no source.
-    var subject: Subject? { (event ?? held?.event ?? told?.event).map(Subject.init) }
+    public var subject: Subject? { (event ?? held?.event ?? told?.event).map(Subject.init) }
 
     /// Whether it ends when its item changes, so that a good poll must confirm it.
     var dependsOnItem: Bool {
