@@ -186,7 +186,8 @@ extension Bad {
             "1:40: 'else_after' is at least 1s, not '0s'"),
         Bad(
             "sinks: {d: {kind: desktop, group: true}}",
-            "1:28: 'group' is about sinks that pass on events; 'desktop' gets one message about several anyway, so remove it"),
+            "1:28: 'group' is about sinks that pass on events; 'desktop' gets one message about several anyway, so remove it"
+        ),
         Bad("sinks: {d: {kind: desktp}}", "1:19: unknown kind 'desktp'; did you mean 'desktop'?"),
         Bad("sinks: {d: {url: x}}", "1:12: sink 'd' lacks 'kind': one of desktop, slack, webhook"),
         Bad("sinks: {d: desktop}", "1:12: sink 'd' must be a map, not a text"),
