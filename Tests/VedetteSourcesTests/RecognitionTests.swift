@@ -155,6 +155,37 @@ struct RecognitionTests {
     /// Bodies in small, and what a person would write for them. Of pages, rows with a state or a price are a list, dated ones a window.
     static let bodies: [(String, String, String)] = [
         (
+            "a shop whose reduced prices stand behind the ones of before, and whose rows begin with another link",
+            page(
+                """
+                <h1>Coffee</h1><ul class=products><li class=product><a href=/wish?n=1>+</a><a href=/p/1><h2>Brasil</h2></a>
+                <span class=price><del><span class=amount>17,90 €</span></del> <ins><span class=amount>15,90 €</span></ins></span></li>
+                <li class=product><a href=/wish?n=2>+</a><a href=/p/2><h2>Java</h2></a><span class=price><span class=amount>9,90 €</span></span></li>
+                <li class=product><a href=/wish?n=3>+</a><a href=/p/3><h2>Peru</h2></a><span class=price><span class=amount>8,90 €</span></span></li></ul>
+                """, []),
+            "html items=//li[contains(@class, 'product')] key=.//a[.//h2]/@href title=.//h2 link=.//a[.//h2]/@href fields={price:.//span[contains(@class, 'amount')][not(ancestor::del or ancestor::s)]} presence"
+        ),
+        (
+            "a state in a longer name, and a reason beside it",
+            #"{"MetricAlarms":[{"AlarmName":"a","StateReason":"x > 1","StateValue":"OK"},{"AlarmName":"b","StateReason":"y > 2","StateValue":"ALARM"}]}"#,
+            "json items=MetricAlarms key=AlarmName title=AlarmName state=StateValue state"
+        ),
+        (
+            "a state with a result below it, newest first",
+            #"{"values":[{"uuid":"u2","state":{"name":"COMPLETED","result":{"name":"FAILED"}},"created_on":"2026-11-21T10:00:00Z"},{"uuid":"u1","state":{"name":"BUILDING"},"created_on":"2026-11-20T10:00:00Z"}],"next":"https://h/2"}"#,
+            "json items=values key=uuid state=[state.name state.result.name] time=created_on mode=window next=next arrivals"
+        ),
+        (
+            "a map of things beside a truth value of its own",
+            #"{"hostname":"h","status":true,"alarms":{"cpu":{"name":"cpu","status":"CLEAR"},"ram":{"name":"ram","status":"WARNING"}}}"#,
+            "json map=alarms title=name state=status state"
+        ),
+        (
+            "an empty list beside links of HAL",
+            #"{"total":0,"_embedded":{"elements":[]},"_links":{"exports":[{"href":"/a","identifier":"csv"},{"href":"/b","identifier":"pdf"}]}}"#,
+            "json items=_embedded.elements key=id presence"
+        ),
+        (
             "a table of job offers",
             page(
                 """

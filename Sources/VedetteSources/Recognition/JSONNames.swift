@@ -49,9 +49,14 @@ enum JSONNames {
     ]
     static let state = [
         "currentstatus", "status", "state", "state_string", "phase", "health", "status.phase", "status.state",
-        "status.health", "status.health.status", "status.value", "status.name", "laststatus", "statusCode",
+        "status.health", "status.health.status", "status.value", "status.name", "state.name", "state.value",
+        "laststatus", "statusCode",
         "status_code", "status.indicator", "health.status", "lifecycle", "stage", "conclusion", "result",
         "most_recent_update.status",
+    ]
+    /// What stands in names beside `state` where they say more about it.
+    static let besideState = [
+        "reason", "message", "text", "code", "time", "date", "since", "changed", "id", "updated", "url",
     ]
     /// Truth values that say how a thing is, also as `isOpen` and `is_open`.
     static let flags = [
@@ -69,7 +74,8 @@ enum JSONNames {
         "updated_at", "updatedAt", "updated", "modified", "last_modified", "modified_at", "finished", "published_at",
         "published", "date_published", "created_at", "createdAt", "created", "metadata.creationTimestamp", "time",
         "timestamp",
-        "date", "started_at", "startDate", "lastScrape", "activeAt", "last_changed", "last_updated", "mtime", "clock",
+        "date", "created_on", "updated_on", "started_at", "startDate", "lastScrape", "activeAt", "last_changed",
+        "last_updated", "mtime", "clock",
         "last_checked_at", "when",
     ]
     static let fields: [(name: String, path: String)] = [

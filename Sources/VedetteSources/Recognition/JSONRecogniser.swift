@@ -27,6 +27,7 @@ struct JSONRecogniser {
         }
         let best = tables.filter { $0.key != nil }.sorted { rank($0) > rank($1) }
         found += best.map(proposal)
+        if found.isEmpty, case .bool? = ownState { found += maps.filter { !$0.state.isEmpty }.map(proposal) }
         if found.isEmpty, success.isEmpty { found += [single].compactMap { $0 }.filter { $0.hint == .state } }
         if found.isEmpty { found += lists.filter { $0.rows.isEmpty }.prefix(1).map { empty($0.path) } }
         if found.isEmpty { found += maps.sorted { $0.richness > $1.richness }.map(proposal) }
@@ -40,6 +41,11 @@ struct JSONRecogniser {
         }
         if found.isEmpty { found += [single].compactMap { $0 } }
         return found
+    }
+
+    /// The state of the whole object. A truth value says little beside a map of things that have states.
+    private var ownState: JSON? {
+        JSONTable(path: [], rows: [root]).state.first.flatMap { root.at(JSONNames.steps($0)) }
     }
 
     /// Proposes the whole object as one item; nil for an error in the place of one.
@@ -127,7 +133,8 @@ struct JSONRecogniser {
             found.append((path, [value]))
         }
         guard path.count < JSONRecogniser.depth else { return }
-        for member in value.members ?? [] where !member.name.isEmpty {
+        // The links of HAL lead elsewhere.
+        for member in value.members ?? [] where !member.name.isEmpty && member.name != "_links" {
             search(member.value, path + [member.name], &found)
         }
     }
@@ -213,7 +220,7 @@ struct JSONRecogniser {
     private static let nextNames = [
         "next", "next_url", "nextUrl", "next_page_url", "nextPageUrl", "nextLink", "@odata.nextLink", "links.next",
         "links.next.href", "_links.next.href", "_links.next", "paging.next", "pagination.next", "meta.next",
-        "pagination.next_url", "meta.next_page_url",
+        "pagination.next_url", "meta.next_page_url", "nextHref",
     ]
 
     /// The path of the next page's address, also on the last page, where it is null.

@@ -295,7 +295,12 @@ private struct Columns {
                     name.lowercased().hasSuffix($0)
                 }
         }
-        let states = (resolved(JSONNames.state) + named).filter(isState)
+        let beside = (rows.first?.members ?? []).map(\.name).filter { name in
+            let name = name.lowercased()
+            return !name.contains(".") && (name.contains("state") || name.contains("status"))
+                && !JSONNames.besideState.contains(where: name.contains)
+        }
+        let states = (resolved(JSONNames.state) + named + beside).filter(isState)
         // A word before a sentence: `running` before `Up 2 hours`. And a health that differs before a status that all rows share.
         let words = states.filter(isWords)
         let health = words.first { $0.lowercased() == "health" && values([$0]).count > 1 }
@@ -304,7 +309,7 @@ private struct Columns {
             let first = word ?? states.first ?? resolved(JSONNames.flags).first(where: isFlag)
                 ?? resolved(JSONNames.qualities).first(where: isState)
         else { return [] }
-        let second = ["conclusion", "result", "lastBuild.result"].first { path in
+        let second = ["conclusion", "result", "lastBuild.result", "state.result.name"].first { path in
             path != first && rows.contains { $0.at(JSONNames.steps(path)) != nil }
                 && (rows.allSatisfy { value(path, $0) == nil } || isState(path))
         }
@@ -338,7 +343,9 @@ private struct Columns {
                 distinct.allSatisfy({ Int($0).map { (-1...20).contains($0) } ?? false })
             else { return false }
         }
-        return distinct.count <= 20 && (texts.count <= 6 || distinct.count * 2 <= texts.count)
+        let isNamed = ["state", "status"].contains(path.lowercased())
+        return distinct.count <= 20
+            && (texts.count <= 6 || distinct.count * 2 <= texts.count || isNamed && distinct.count <= 8)
     }
 
     /// True for a short text that most rows have and several share.

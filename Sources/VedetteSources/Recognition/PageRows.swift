@@ -13,6 +13,8 @@ final class PageRows {
         var token = ""
         /// What the page calls it, by class, attribute or heading.
         var words: [String] = []
+        /// Whether some of its elements are struck out, as a price of before, and left out.
+        var skipsStruck = false
         /// The values in each row, in the order of the document.
         var cells: [[() -> String]]
 
@@ -55,7 +57,7 @@ final class PageRows {
 
     private func add(
         _ path: String?, _ words: [String], _ index: Int, name: String = "", token: String = "",
-        _ value: @escaping () -> String
+        isStruck: Bool = false, _ value: @escaping () -> String
     ) {
         let id = path ?? "\(name).\(token)"
         let place = places[id] ?? columns.count
@@ -64,7 +66,7 @@ final class PageRows {
             let cells = Array(repeating: [() -> String](), count: rows.count)
             columns.append(Column(path: path, name: name, token: token, words: words, cells: cells))
         }
-        columns[place].cells[index].append(value)
+        if isStruck { columns[place].skipsStruck = true } else { columns[place].cells[index].append(value) }
     }
 
     private func collect(_ row: PageElement, _ index: Int) {
@@ -114,10 +116,16 @@ final class PageRows {
             if let heading = element.parent, PageRows.headings.contains(heading.name) {
                 add(".//\(heading.name)/a/@href", ["link"], index) { link }
             }
+            if let heading = element.inside.first(where: { PageRows.headings.contains($0.name) }) {
+                add(".//a[.//\(heading.name)]/@href", ["link"], index) { link }
+            }
+        }
+        let isStruck = ([element] + element.ancestors.prefix { $0 !== row }).contains {
+            ["del", "s"].contains($0.name)
         }
         // A class that few rows have is of no use, and a page may have thousands.
         for token in element.classes where tests.count(token, name) * 5 >= rows.count {
-            add(nil, PageWords.of(token), index, name: name, token: token) { element.text }
+            add(nil, PageWords.of(token), index, name: name, token: token, isStruck: isStruck) { element.text }
         }
         if let property = element.attributes["itemprop"], !property.contains("'") {
             let path = ".//\(name)[@itemprop='\(property)']"
@@ -148,7 +156,8 @@ final class PageRows {
     }
 
     private func path(_ column: Column) -> String {
-        column.path ?? ".//\(column.name)[\(tests.test(column.token, column.name))]"
+        let test = column.skipsStruck ? "[not(ancestor::del or ancestor::s)]" : ""
+        return column.path ?? ".//\(column.name)[\(tests.test(column.token, column.name))]\(test)"
     }
 
     /// The path of a column of which only the first value counts.
@@ -171,7 +180,7 @@ final class PageRows {
         title = findTitle()
         link =
             columns.first { $0.path == key.first && $0.words == ["link"] }.map(path)
-            ?? columns.first { $0.words == ["link"] && share($0.first, where: PageRows.isAddress) > 0.8 }.map(path)
+            ?? links.first { share($0.first, where: PageRows.isAddress) > 0.8 }.map(path)
         let dates = columns.filter { column in
             column.words.last.map(PageWords.time.contains) == true && share(column.first) >= 0.8
                 && column.first.allSatisfy { $0.count <= 60 }
@@ -219,6 +228,20 @@ final class PageRows {
         }
     }
 
+    /// The links; the one of a heading comes first where a row begins with another one, as "add to the wish list".
+    private var links: [Column] {
+        let links = columns.filter { $0.words == ["link"] }
+        guard let first = links.first(where: { $0.path == ".//a/@href" }),
+            let own = links.first(where: { column in
+                PageRows.headings.contains {
+                    column.path == ".//\($0)/a/@href" || column.path == ".//a[.//\($0)]/@href"
+                }
+                    && share(column.first) > 0.8
+            }), zip(own.first, first.first).contains(where: !=)
+        else { return links }
+        return [own] + links
+    }
+
     /// Returns a stable attribute, the address of a link, a heading, or columns of a table that are unique together.
     private func findKey(besides state: Column?) -> [String]? {
         let data = columns.filter { column in
@@ -227,7 +250,6 @@ final class PageRows {
         }
         let own = data.filter { $0.path?.hasPrefix("@") == true }
         let id = columns.filter { $0.path == "@id" && !isNumbered($0.first) }
-        let links = columns.filter { $0.words == ["link"] }
         for column in own + id + data + links where isUnique([column]) { return [path(column)] }
         if isTable {
             let cells = columns.filter { column in
