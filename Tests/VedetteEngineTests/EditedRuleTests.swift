@@ -83,6 +83,44 @@ struct EditedRuleTests {
         #expect(await titles(world).dropFirst(2) == ["b: no longer watched"])
     }
 
+    @Test("what is done again after a refusal knows what 'unless' asks for")
+    func refusedWithCondition() async throws {
+        var gates = Gates()
+        gates.conditions = [SourceCondition(source: "dc", matcher: .oneOf(["busy"]), isExcluded: true)]
+        func rules(_ identity: UInt64) -> RuleSet {
+            RuleSet([
+                Rule(
+                    name: "door", when: .field("state", from: nil, to: .oneOf(["open"])),
+                    notify: [Rule.NotificationTarget(sink: "k")], gates: gates, identity: identity)
+            ])
+        }
+        let world = World([home, source("dc")], rules: rules(1))
+        world.fetcher.serve(url("dc"), "x=busy")
+        try await world.restore()
+        await poll(world, "a=closed\nb=closed")
+        await poll(world, "a=open\nb=closed")
+        await world.journal.refuse { !$0.memories.isEmpty }
+        try await world.watcher.reload(
+            WatchConfiguration(sources: [home, source("dc")], rules: rules(2)))
+        await world.journal.refuse(nil)
+        for state in ["closed", "open"] { await poll(world, "a=open\nb=\(state)") }
+        #expect(await titles(world).isEmpty)
+        world.fetcher.serve(url("dc"), "x=idle")
+        await poll(world, "a=open\nb=open")
+        #expect(await titles(world) == ["a: closed → open, b: closed → open"])
+    }
+
+    @Test("what a removed source ends is told later where the journal refuses it at first")
+    func refusedEnds() async throws {
+        let world = try await world()
+        await world.journal.refuse { !$0.deliveries.isEmpty }
+        try await world.watcher.reload(WatchConfiguration(sources: [], rules: rules("open", "ajar")))
+        #expect(await titles(world).count == 2)
+        await world.journal.refuse(nil)
+        _ = await world.watcher.runOnce(force: true)
+        #expect(await titles(world).dropFirst(2) == ["a: no longer watched", "b: no longer watched"])
+    }
+
     @Test("a source that is gone ends what was told about it", arguments: [false, true])
     func goneSource(byRestart: Bool) async throws {
         let first = try await world()

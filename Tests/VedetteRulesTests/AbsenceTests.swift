@@ -90,11 +90,26 @@ struct AbsenceTests {
         harness.pass(.seconds(1800))
         #expect(harness.sent.count == 3)
         harness.poll()
-        harness.pass(.seconds(3600))
+        harness.pass(.seconds(60))
         #expect(harness.sent.count == 4)
         harness.item("a", nil)
         harness.pass(.seconds(80_000))
         #expect(harness.sent.count == 4)
+    }
+
+    @Test("nothing with escalate: a step that is due while the source fails follows when it answers again")
+    func escalatedLater() {
+        var harness = RuleHarness(
+            backup { $0.escalate = [Escalation(after: .seconds(5400), notify: [.init(sink: "boss")])] })
+        harness.item("monday", nil)
+        harness.pass(.seconds(86_400))
+        harness.poll()
+        harness.poll(isGood: false)
+        harness.pass(.seconds(7200))
+        #expect(harness.sent == ["out: No match of 'r' for 1 d"])
+        harness.poll()
+        harness.pass(.seconds(60))
+        #expect(harness.sent.last == "boss: No match of 'r' for 1 d")
     }
 
     @Test("at_least: the match that fills the count within the span is a message, and the count starts anew")

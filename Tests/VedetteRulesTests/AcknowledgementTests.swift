@@ -33,6 +33,24 @@ struct AcknowledgementTests {
         #expect(harness.rows.isEmpty)
     }
 
+    @Test("a match that goes on after a short recovery is still acknowledged")
+    func goesOn() {
+        var harness = RuleHarness(
+            followed {
+                $0.resolved = true
+                $0.recoveredFor = .seconds(300)
+            })
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(600))
+        harness.acknowledge("a")
+        harness.item("a", "up", was: "down")
+        harness.pass(.seconds(20))
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(7200))
+        harness.poll()
+        #expect(harness.sent == ["out: a: up → down"])
+    }
+
     @Test(
         "a match that was not acknowledged itself gets its reminders and escalations, told or not",
         arguments: [false, true])

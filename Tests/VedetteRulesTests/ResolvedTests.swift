@@ -144,6 +144,20 @@ struct ResolvedTests {
         #expect(harness.sent.count == 2)
     }
 
+    @Test("recovered_for: a good poll of one source confirms no end of another")
+    func recoveredElsewhere() {
+        var harness = RuleHarness(lasting)
+        for (key, source) in [("a", "lab"), ("b", "shop")] {
+            harness.item(key, "down", was: "up", source: source)
+            harness.item(key, "up", was: "down", source: source)
+        }
+        harness.pass(.seconds(300))
+        harness.poll()
+        #expect(harness.sent == ["out: a: up → down", "out: b: up → down", "out: a: down → up"])
+        harness.poll("shop")
+        #expect(harness.sent.last == "out: b: down → up")
+    }
+
     @Test("recovered_for of a source needs no poll: its good polls are what lasts")
     func recoveredSource() {
         var harness = RuleHarness(rule(.sourceState([.failing])) { $0.recoveredFor = .seconds(300) })

@@ -617,6 +617,21 @@ struct WithheldTests {
             ])
     }
 
+    @Test("what a quiet time held of a rule with a limit is one message to every sink, which the limit counts")
+    func quietAndLimited() {
+        let window = CivilWindow(
+            name: "w", start: CivilTimeOfDay(minutes: 11 * 60), end: CivilTimeOfDay(minutes: 13 * 60), zone: "UTC")
+        var harness = RuleHarness(
+            hooked {
+                $0.quiet = Quiet(windows: [window], action: .defer)
+                $0.limit = Limit(count: 1, per: .seconds(600), by: .rule)
+            })
+        for key in ["a", "b"] { harness.item(key, "down", was: "up") }
+        harness.pass(.seconds(3600))
+        harness.poll()
+        #expect(harness.sent == ["team: a: up → down, b: up → down", "hook: a: up → down, b: up → down"])
+    }
+
     @Test("what waited for a limit is one message to every sink")
     func limitedEach() {
         var harness = RuleHarness(hooked { $0.limit = Limit(count: 1, per: .seconds(600), by: .rule) })

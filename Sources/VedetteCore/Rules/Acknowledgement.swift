@@ -16,7 +16,7 @@ public struct Acknowledgement: Sendable, Hashable {
 
     /// Creates an acknowledgement.
     public init(match: String, user: String, host: String, note: String? = nil, time: Timestamp) {
-        (self.match, self.user, self.host) = (match, user, host)
+        (self.match, self.user, self.host) = (match, String(user.prefix(100)), host)
         (self.note, self.time) = (note.map { String($0.prefix(500)) }, time)
     }
 

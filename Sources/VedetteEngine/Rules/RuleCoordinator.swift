@@ -43,6 +43,8 @@ actor RuleCoordinator {
     private var unadopted: RuleSet?
     /// The rules before the last reload: what is new since may match sources that fail already, also of those to come.
     private var former: RuleSet?
+    /// The sources whose failures new rules have looked at since.
+    private var askedForFailures = Set<String>()
 
     init(_ rules: RuleSet, _ dependencies: Dependencies, commits: CommitBatcher) {
         (self.dependencies, self.commits) = (dependencies, commits)
@@ -281,7 +283,10 @@ actor RuleCoordinator {
 
     /// Evaluates every deadline that is due and waits for no poll.
     func evaluateDeadlines() async {
-        if unadopted != nil { await adopt(engine.rules) }
+        if unadopted != nil {
+            await adopt()
+            if unadopted == nil { await endUnwatched() }
+        }
         let now = dependencies.clock.now()
         let random = dependencies.random
         let error = await commitCurrent {
@@ -387,25 +392,27 @@ actor RuleCoordinator {
     func reload(_ rules: RuleSet, watched: [Source], polled: [Source]) async {
         configured = Dictionary(watched.map { ($0.name, $0) }) { first, _ in first }
         interests.set(rules)
-        former = engine.rules
+        (former, askedForFailures) = (engine.rules, [])
         await adopt(rules)
         // Of rules that were unknown here, it left out what others wrote.
         await refresh(isComplete: true)
         await refresh()
+        askedForFailures = Set(polled.map(\.name))
+        await endUnwatched()
         do throws(JournalError) {
-            try await endUnwatched(Set(configured.keys))
             try await findExisting(in: polled)
         } catch {
             dependencies.log.log(.warning, "failed to look for existing matches of new rules: \(error.detail)")
         }
     }
 
-    /// Replaces the rules, and puts the rows under them. What the journal refuses is done again later.
-    private func adopt(_ rules: RuleSet) async {
-        let edited = engine.sourcesOfEdited(in: rules)
+    /// Puts the rows under the rules. What the journal refuses is done again later.
+    /// - Parameter new: the rules that replace those in force; nil to do again what was refused.
+    private func adopt(_ new: RuleSet? = nil) async {
+        let edited = engine.sourcesOfEdited(in: new ?? engine.rules)
         for source in edited.sorted() { await locks.lock(source) }
         defer { for source in edited { locks.unlock(source) } }
-        let old = unadopted ?? engine.rules
+        let (old, rules) = (unadopted ?? engine.rules, new ?? engine.rules)
         var (stored, failures): (RuleEngine.StoredItems, [Event]) = ([:], [])
         do throws(JournalError) {
             stored = try await storedItems(of: edited)
@@ -418,7 +425,8 @@ actor RuleCoordinator {
             dependencies.log.log(.warning, "failed to read what edited rules are about: \(error.detail)")
         }
         let (now, random) = (dependencies.clock.now(), dependencies.random)
-        engine.replaceRules(rules)
+        // Another reload may have come while one that is done again read the journal.
+        if let new { engine.replaceRules(new) }
         let error = await commitCurrent {
             engine.adopt(stored, failures: failures, after: old, at: time.ruleTime(now)) {
                 random.identifier(at: now.wall)
@@ -440,17 +448,27 @@ actor RuleCoordinator {
 
     /// Tells the ends of what was told about removed sources. What waits is kept as long as the snapshot, since the source may
     /// come back.
-    private func endUnwatched(_ watched: Set<String>) async throws(JournalError) {
+    private func endUnwatched() async {
+        let watched = Set(configured.keys)
         let unwatched = engine.sources(exceptIn: watched)
         guard !unwatched.isEmpty else { return }
         for source in unwatched { engine.pollFailed(source) }
-        let known = try await dependencies.journal.sourceRecords().map(\.name)
-        let (now, random) = (dependencies.clock.now(), dependencies.random)
-        await commitOrLog {
-            engine.forgetSources(except: watched.union(known), watched: watched, at: time.ruleTime(now)) {
-                random.identifier(at: now.wall)
+        var failure: JournalError?
+        do throws(JournalError) {
+            let known = try await dependencies.journal.sourceRecords().map(\.name)
+            let (now, random) = (dependencies.clock.now(), dependencies.random)
+            failure = await commitCurrent {
+                engine.forgetSources(except: watched.union(known), watched: watched, at: time.ruleTime(now)) {
+                    random.identifier(at: now.wall)
+                }
             }
+        } catch {
+            failure = error
         }
+        guard let failure else { return }
+        dependencies.log.log(.error, "failed to store what is told of removed sources: \(failure.detail)")
+        unadopted = unadopted ?? engine.rules
+        retryLater()
     }
 
     /// Reads the stored items of the sources that `if`, `unless` and `how_many` ask for.
@@ -564,7 +582,8 @@ actor RuleCoordinator {
         engine.fire(rules)
         await openSourceGates()
         if let former, engine.asksForHealth(engine.rules, after: former) {
-            let (failures, random) = (failures(in: gained), dependencies.random)
+            let records = gained.filter { askedForFailures.insert($0.name).inserted }
+            let (failures, random) = (failures(in: records), dependencies.random)
             await commitOrLog {
                 engine.find(failures, after: former, at: time.ruleTime(now)) { random.identifier(at: now.wall) }
             }

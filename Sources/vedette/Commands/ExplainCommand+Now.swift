@@ -60,7 +60,7 @@ extension ExplainCommand {
             if let item = row.item { subjects[subject] = RuleSubject(item, of: subject.source) }
         }
         for source in sources { subjects[Subject(source: source, key: nil)] = RuleSubject(source: source) }
-        guard let found = try RuleSubject.find(key, source: nil, among: Array(subjects.values), of: rule) else {
+        guard let found = try RuleSubject.find(key, source: source, among: Array(subjects.values), of: rule) else {
             let near = suggestion(for: key, among: subjects.values.flatMap { [$0.name, $0.subject.key ?? $0.name] })
             throw Exit(
                 .data,

@@ -36,6 +36,9 @@ struct ExplainCommand: AsyncParsableCommand {
     @Flag(name: .customLong("now"), help: "Tell what would happen now about an item of a rule.")
     var isAboutNow = false
 
+    @Option(help: "With --now: the source, where items of several have the key.", completion: Completions.sources)
+    var source: String?
+
     @OptionGroup var places: Paths
     @OptionGroup var colour: ColourOptions
 
@@ -43,6 +46,7 @@ struct ExplainCommand: AsyncParsableCommand {
         guard isAboutNow == (key != nil) else {
             throw ValidationError("write 'explain EVENT' or 'explain --now RULE KEY'")
         }
+        guard isAboutNow || source == nil else { throw ValidationError("'--source' is for '--now'") }
     }
 
     func run() async throws {

@@ -3,6 +3,9 @@
 /// `remind` and `escalate`: further messages about a match that was announced and is still true. Matches of one message
 /// are announced together again.
 extension RuleEngine {
+    /// How soon a reminder of `nothing` is asked for again while its source cannot be read.
+    private static let retryOfFollowUp = Duration.seconds(60)
+
     /// What a reminder or an escalation says of one row.
     private typealias Part = (key: RuleMemory.Key, event: Event)
 
@@ -28,7 +31,10 @@ extension RuleEngine {
             case (.pass, _), (.list, _):
                 // Whether there still was no match is unknown.
                 if rule.gates.nothing > .zero, world.unconfirmed.contains(event.source) {
-                    reason = "'\(event.source)' has not been polled well since"
+                    told.follow(at: now.steady.advanced(by: RuleEngine.retryOfFollowUp))
+                    row.told = told
+                    put(row)
+                    continue
                 }
             }
             while told.step < rule.gates.escalate.count,

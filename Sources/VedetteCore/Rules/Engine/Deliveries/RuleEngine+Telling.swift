@@ -37,8 +37,8 @@ extension RuleEngine {
         }
         var made: [[Int]: Event] = [:]
         var told: [Event] = []
-        // What waited for a limit is one message to every sink.
-        let isLimited = release.group.gate == LimitGate.name
+        // What waited for a limit is one message to every sink, and what another gate held before it counts as one.
+        let isLimited = release.group.gate == LimitGate.name || rule.gates.limit.map { $0.by != .item } ?? false
         let messages: [(Release.Audience, [Int])] = release.matches.flatMap { audience, indices in
             isLimited || !rule.target(audience.sink).tellsEach
                 ? [(audience, indices)] : indices.map { (audience, [$0]) }

@@ -27,6 +27,8 @@ enum RecoveredForGate: Gate {
         }
         guard candidate.isNew || candidate.gate == name, due > now.steady else { return .pass }
         let least = DurationText.long(seconds: span.inSeconds)
-        return .wait(Verdict.Waiting(reason: "over for less than \(least)", until: due))
+        // A good poll confirms the ends of its own source.
+        return .wait(
+            Verdict.Waiting(reason: "over for less than \(least)", until: due, group: candidate.event.source))
     }
 }

@@ -99,8 +99,10 @@ extension RuleEngine {
         if row.waits.isEmpty { row.since = moment.now.steady }
         replaceWaits(of: &row, rule, by: event, count: count, at: moment)
         // Nobody has acknowledged another match.
-        if let told = row.told, told.acknowledgement != nil, !rule.isEnd(event) {
-            row.told?.follow(at: rule.nextFollowUp(told))
+        if let told = row.told, let match = told.acknowledgement?.match, match != event.id.description,
+            !rule.isEnd(event)
+        {
+            row.told?.follow(at: rule.endsReminders(event) ? nil : rule.nextFollowUp(told))
         }
         (row.event, row.audience) = (event, rule.notify.count)
         reconcile(rule, row, at: moment)
@@ -157,12 +159,19 @@ extension RuleEngine {
         row.waits = waits
         row.leaveFor(at: moment.now)
         guard goesOn, var told = row.told else { return }
+        // Who works on the match that goes on works on this one.
+        let isAcknowledged =
+            told.acknowledgement.map { $0.match == (told.latest ?? told.event).id.description } ?? false
+        if isAcknowledged { told.acknowledgement?.match = event.id.description }
         (told.ended, told.isEndReleased) = (nil, false)
         // A sink that is told it anew needs its reminders and escalations anew.
         if waits.contains(where: { $0.content == .firing && sinks.contains($0.sink) }) {
             (told.since, told.reminded, told.step) = (moment.now.steady, nil, 0)
         }
-        told.follow(at: rule.hasFollowUps ? rule.nextFollowUp(told) : nil)
+        let isFollowed = rule.hasFollowUps && !isAcknowledged
+        told.follow(
+            at: isFollowed ? rule.nextFollowUp(told) : nil,
+            gate: rule.hasFollowUps && isAcknowledged ? AcknowledgedGate.name : "")
         row.told = told
     }
 }
