@@ -22,9 +22,17 @@ extension RuleEngine {
     ) -> Step {
         take(at: now, identifier) { engine, moment in
             guard let rule = engine.rules.heir(of: name), var row = engine.table[rule.key(of: subject)],
-                var told = row.told, let match = row.firingMatch,
-                acknowledgement?.match ?? match.id.description == match.id.description
+                var told = row.told
             else { return }
+            guard let match = row.firingMatch else {
+                // A match that goes on after its end is not to be acknowledged any more.
+                if acknowledgement == nil, told.acknowledgement != nil {
+                    row.told?.acknowledgement = nil
+                    engine.put(row)
+                }
+                return
+            }
+            guard acknowledgement?.match ?? match.id.description == match.id.description else { return }
             told.acknowledgement = acknowledgement
             if let acknowledgement {
                 // An escalation that a gate withholds is due again when nobody works on the match any more.
