@@ -39,7 +39,7 @@ struct FollowUpTests {
         #expect(harness.sent == ["out: a: up → down", "boss: a: up → down"])
     }
 
-    @Test("a reminder and an escalation that a silence covers leave the reason, and follow it if it is still so")
+    @Test("a reminder and an escalation wait for the end of a silence, with its reason, and are sent if still true")
     func silenced() {
         var harness = RuleHarness(escalating { $0.remind = Reminder(every: .seconds(3600)) })
         harness.item("a", "down", was: "up")

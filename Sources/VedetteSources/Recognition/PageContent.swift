@@ -204,7 +204,7 @@ struct PageContent {
             }
         }
         if element.name == "article" || element.name.contains("-") { paths.append("//\(element.name)") }
-        // An only child is found by its own class, or by that of its parent.
+        // An only child is found by its own class, or by the class of its parent.
         if element.name != "tr", let parent = element.parent,
             parent.children.count(where: { $0.name == element.name }) > 1
                 || parent.classes.contains(where: { tests.count($0, parent.name) > 1 })

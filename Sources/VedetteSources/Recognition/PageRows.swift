@@ -44,7 +44,7 @@ final class PageRows {
     private(set) var fields: [Proposal.Pair] = []
     private(set) var notes: [Proposal.Pair] = []
     private(set) var isWindow = false
-    /// How much speaks for these rows.
+    /// Points for these rows as the items of the page.
     private(set) var evidence = 0.0
 
     init(_ items: String, _ rows: [PageElement], headings: [String] = []) {

@@ -13,7 +13,7 @@ protocol Gate: Sendable {
     static var leavesRecord: Bool { get }
     /// Whether what is over before the gate opens is counted by what is told of other subjects then.
     static var countsOver: Bool { get }
-    /// Whether an end about an item that waits here goes on at a good poll alone, which shows that it is still so.
+    /// Whether the end of an item's match leaves the gate only after a good poll, which shows that the match is still over.
     static var confirmsEnds: Bool { get }
     /// Whether a match that the rule has no room to remember is told at once.
     static var tellsWithoutRoom: Bool { get }
