@@ -197,6 +197,7 @@ enum Migrations {
     private static let version3 = """
         alter table delivery add column receiver_id text;
         create index delivery_receiver on delivery (sink, rule, id) where receiver_id is not null;
+        create index delivery_told on delivery (sink, rule, subject, id);
         """
 
     /// Upgrades a database of any earlier version in one transaction: a crash leaves it as it was, and a reader finds a new file

@@ -150,6 +150,14 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
         try await store.read { try DeliveryRows.sent($0, before: delivery, limit: limit) }
     }
 
+    public func messages(
+        of rule: String, to sink: String, about subject: String, before: Int64, limit: Int
+    ) async throws(JournalError) -> [DeliveryStatus] {
+        try await store.read { db in
+            try DeliveryRows.messages(db, of: rule, to: sink, about: subject, before: before, limit: limit)
+        }
+    }
+
     @discardableResult
     public func record(
         _ attempts: [Attempt], within limits: EvictionLimits

@@ -13,6 +13,7 @@ enum Migrations {
     private static let version3 = [
         "alter table delivery add column receiver_id text",
         "create index delivery_receiver on delivery (sink, rule, id) where receiver_id is not null",
+        "create index delivery_told on delivery (sink, rule, subject, id)",
     ]
 
     private static let version2 = [

@@ -103,6 +103,14 @@ public final class PostgresJournal: Journal, JournalMaintenance {
         try await read { try DeliveryRows.sent($0, before: delivery, limit: limit) }
     }
 
+    public func messages(
+        of rule: String, to sink: String, about subject: String, before: Int64, limit: Int
+    ) async throws(JournalError) -> [DeliveryStatus] {
+        try await read { connection in
+            try DeliveryRows.messages(connection, of: rule, to: sink, about: subject, before: before, limit: limit)
+        }
+    }
+
     @discardableResult
     public func record(
         _ attempts: [Attempt], within limits: EvictionLimits

@@ -212,6 +212,8 @@ actor FakeJournal: Journal {
     private(set) var events: [Event] = []
     private var eventIDs = Set<Identifier>()
     private(set) var deliveries: [Int64: (delivery: Delivery, state: DeliveryState)] = [:]
+    /// Whether it shows no message that has ended, as after its retention.
+    private var hasForgotten = false
     private(set) var memories: [RuleMemory.Key: RuleMemory] = [:]
     private var quiet: [Silence] = []
     private(set) var batches: [[String]] = []
@@ -355,6 +357,19 @@ actor FakeJournal: Journal {
                 && $0.message.rule == delivery.message.rule
         }.sorted { $0.id > $1.id }
     }
+
+    func messages(
+        of rule: String, to sink: String, about subject: String, before: Int64, limit: Int
+    ) -> [DeliveryStatus] {
+        deliveries.values.filter { one in
+            let message = one.delivery.message
+            return message.rule == rule && message.sink == sink && [subject, ""].contains(message.subject)
+                && one.delivery.id < before && !hasForgotten
+        }.sorted { $0.delivery.id > $1.delivery.id }
+            .map { DeliveryStatus(delivery: $0.delivery, state: $0.state, endedAt: nil) }
+    }
+
+    func forget() { hasForgotten = true }
 
     func record(_ attempts: [Attempt], within limits: EvictionLimits) throws(JournalError) -> RecordResult {
         if failsRecording { throw JournalError(.full, "the disk is full") }

@@ -82,6 +82,11 @@ struct SharedPart: Journal, JournalShares {
     func sent(before delivery: Delivery, limit: Int) -> [Delivery] {
         journal.memory.sent(before: delivery, limit: limit)
     }
+    func messages(
+        of rule: String, to sink: String, about subject: String, before: Int64, limit: Int
+    ) -> [DeliveryStatus] {
+        journal.memory.messages(of: rule, to: sink, about: subject, before: before, limit: limit)
+    }
     func record(_ attempts: [Attempt], within limits: EvictionLimits) throws(JournalError) -> RecordResult {
         try journal.memory.record(attempts, within: limits)
     }

@@ -225,6 +225,12 @@ private struct Walk {
         try same("pending", pending, memory.pending(in: lane, after: 0, limit: limit))
         if let last = pending.last {
             try same("sent", try await journal.sent(before: last, limit: 3), memory.sent(before: last, limit: 3))
+            let (rule, sink, subject) = (last.message.rule, last.message.sink, last.message.subject)
+            func stand(_ found: [DeliveryStatus]) -> [String] { found.map { "\($0.delivery.id) \($0.state)" } }
+            try same(
+                "messages",
+                stand(try await journal.messages(of: rule, to: sink, about: subject, before: last.id, limit: 3)),
+                stand(memory.messages(of: rule, to: sink, about: subject, before: last.id, limit: 3)))
         }
         var attempts: [Attempt] = []
         for delivery in pending {
@@ -234,7 +240,7 @@ private struct Walk {
                 at: stamp(now), reason: state == .sent ? nil : "\(state)")
             attempt.wasMade = state != .dead || chance(90)
             attempt.receiverID = state == .sent && delivery.id % 2 == 0 ? "r\(delivery.id)" : nil
-            if state == .dead, chance(60) {
+            if state == .dead || state == .sent, chance(60) {
                 attempt.successor = delivery.fallback(
                     among: ["mail", "hook"], where: { _ in true }, id: "msg_\(id())", at: stamp(now))
             }

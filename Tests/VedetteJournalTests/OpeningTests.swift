@@ -77,7 +77,8 @@ struct OpeningTests {
     func unreleased(version: Int) throws {
         let journal = try scratch.open()
         try journal.tamper(
-            "drop index delivery_subject; alter table delivery drop column subject; pragma user_version = \(version)")
+            "drop index delivery_subject; drop index if exists delivery_told; alter table delivery drop column subject; pragma user_version = \(version)"
+        )
         try journal.close()
         for open in [{ _ = try scratch.open() }, { _ = try scratch.reader() }] as [() throws -> Void] {
             let error = #expect(throws: JournalError.self) { try open() }

@@ -31,6 +31,7 @@ func exerciseEngine(_ journal: any Journal) async throws {
     attempt.successor = pending[0].fallback(among: ["x"], where: { _ in true }, id: "msg_x", at: stamp(1))
     try await journal.record([attempt])
     _ = try await journal.sent(before: pending[0], limit: 100)
+    _ = try await journal.messages(of: "rule1", to: "sink1", about: "source1", before: 100, limit: 10)
     for policy in QueueBound.Policy.allCases {
         _ = try await journal.evict(
             limits(["sink1": bound(20_000, bytes: 2_000_000, policy)], oldest: ["sink2": stamp(0)]))

@@ -41,6 +41,7 @@ struct QueryPlanTests {
             (DeliveryRows.sql(.init(.unsent, sink: "sink1", rule: "rule1"), .pending), "delivery_queue"),
             (DeliveryRows.lastSent, "delivery_sent"),
             (DeliveryRows.sentBefore, "delivery_receiver"),
+            (DeliveryRows.aboutSubject, "delivery_told"),
             (DeliveryRows.sentSince, "delivery_sent"),
             (DeliveryRows.lastDead, "delivery_dead"),
             (DeliveryRows.eventsOfRule, "delivery_rule"),

@@ -154,8 +154,10 @@ public struct DeliverySchedule: Sendable {
     }
 
     /// Records the outcome of an attempt. The delivery leaves its lane, or stays for a retry.
-    /// - Parameter random: 0..<1.
-    public mutating func attempted(_ attempt: Attempt, _ outcome: Outcome, in name: DeliveryLane, random: Double) {
+    /// - Parameters:
+    ///   - outcome: nil when its sink was not asked to take it.
+    ///   - random: 0..<1.
+    public mutating func attempted(_ attempt: Attempt, _ outcome: Outcome?, in name: DeliveryLane, random: Double) {
         var retryAfter: Duration?
         if case .retry(_, let after?) = outcome { retryAfter = min(after, RetryPolicy.longest) }
         touched.insert(name.sink)
@@ -170,6 +172,7 @@ public struct DeliverySchedule: Sendable {
             sinks[name.sink]?.circuit.failed(
                 name, at: attempt.at, retryAfter: until, random: random, isDiverted: isDiverted)
         case .paused, .disabled: sinks[name.sink]?.isPaused = true
+        case nil: break
         case .delivered, .rejected:
             sinks[name.sink]?.failingSince = nil
             if sinks[name.sink]?.circuit.succeeded() == true { receiverIsBack(name.sink) }

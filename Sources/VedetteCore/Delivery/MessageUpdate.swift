@@ -32,7 +32,7 @@ extension Message {
     }
 
     /// The subjects that it tells of, and whether their matches go on.
-    private var told: [Subject: Bool] {
+    var told: [Subject: Bool] {
         let parts = event.summary?.parts ?? []
         guard !parts.isEmpty else { return event.kind == .digest ? [:] : [Subject(event): !event.isEnd] }
         let ones = parts.map { (Subject(source: $0.source, key: $0.key), !$0.isOver && !$0.announcesEnd) }

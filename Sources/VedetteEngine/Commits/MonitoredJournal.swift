@@ -111,6 +111,14 @@ public final class MonitoredJournal: Journal {
         try await read { () async throws(JournalError) in try await journal.sent(before: delivery, limit: limit) }
     }
 
+    public func messages(
+        of rule: String, to sink: String, about subject: String, before: Int64, limit: Int
+    ) async throws(JournalError) -> [DeliveryStatus] {
+        try await read { () async throws(JournalError) in
+            try await journal.messages(of: rule, to: sink, about: subject, before: before, limit: limit)
+        }
+    }
+
     @discardableResult
     public func record(
         _ attempts: [Attempt], within limits: EvictionLimits

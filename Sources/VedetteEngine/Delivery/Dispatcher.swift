@@ -4,33 +4,33 @@ public import VedetteCore
 
 /// Takes pending deliveries from the journal to their sinks, per lane in order, and records the outcomes.
 public actor Dispatcher {
-    private let dependencies: Dependencies
+    let dependencies: Dependencies
     private let executor: any SerialExecutor
-    private let time: SteadyClock
-    private let meter: DeliveryMeter
-    private var sinks: DeliverySinks
-    private var schedule: DeliverySchedule
-    private var attempts = RunningAttempts()
-    private var log = DeliveryLog()
-    private let writer: OutcomeWriter
-    private var stopped: StoppedSinks
+    let time: SteadyClock
+    let meter: DeliveryMeter
+    var sinks: DeliverySinks
+    var schedule: DeliverySchedule
+    var attempts = RunningAttempts()
+    var log = DeliveryLog()
+    let writer: OutcomeWriter
+    var stopped: StoppedSinks
     nonisolated let queueBounds: QueueBounds
-    private var queueLimiter = QueueLimiter()
+    var queueLimiter = QueueLimiter()
     /// Sinks whose fallbacks get their messages.
-    private var diverted = Set<String>()
-    private var suspendedAge: SuspendedAge
+    var diverted = Set<String>()
+    var suspendedAge: SuspendedAge
     /// Waits for the receiver of a failed sink to come back.
-    private var recoveryProbes: [String: Task<Void, Never>] = [:]
+    var recoveryProbes: [String: Task<Void, Never>] = [:]
     private var alarm: DeadlineTimer
-    private var isStopping = false
-    private var isOnce = false
+    var isStopping = false
+    var isOnce = false
     private var hasCancelledAttempts = false
-    private var sinkChanged: SinkChanged?
+    var sinkChanged: SinkChanged?
     /// Reports under way.
-    private var pendingReports = 0
+    var pendingReports = 0
     private var waiters: [CheckedContinuation<Void, Never>] = []
-    public private(set) var sent = 0
-    public private(set) var unsent = 0
+    public internal(set) var sent = 0
+    public internal(set) var unsent = 0
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
@@ -278,7 +278,7 @@ public actor Dispatcher {
 
     // MARK: Attempts
 
-    private func work() {
+    func work() {
         guard !isStopping, !writer.isFull else { return }
         let now = time.moment(dependencies.clock.now())
         let (actions, wake) = schedule.actions(at: now.wall)
@@ -310,7 +310,7 @@ public actor Dispatcher {
         diverted = failing
     }
 
-    private func setAlarm(at deadline: BootTime) {
+    func setAlarm(at deadline: BootTime) {
         alarm.set(at: deadline, for: self) { dispatcher in
             dispatcher.alarm.fired()
             dispatcher.work()
@@ -342,116 +342,9 @@ public actor Dispatcher {
         work()
     }
 
-    private func attempt(_ delivery: Delivery) {
-        let name = delivery.message.sink
-        let (sink, generation, mark) = (sinks[name], sinks.generation(of: name), suspendedAge.excluded)
-        meter.started()
-        // Beside the network thread: templates, JSON and signatures of a large event take time that polls do not have.
-        let task = Task { @concurrent in
-            var message = delivery.message
-            if sink?.updates == true, message.isFollowUp { message.replacing = await self.replaced(by: delivery) }
-            let outcome =
-                await sink?.deliver(message) ?? .rejected(reason: "the sink '\(name)' is no longer configured")
-            await self.attempted(delivery, outcome, generation, mark)
-        }
-        attempts.started(delivery.id, to: name, task)
-    }
-
-    /// Returns the receiver's name of the message whose place this one takes; nil to send it as a new one.
-    private func replaced(by delivery: Delivery) async -> String? {
-        let message = delivery.message
-        // The outcome of that message may not be stored yet.
-        await wait { !$0.writer.isWriting || !$0.writer.contains(anyOf: [message.sink]) || Task.isCancelled }
-        do throws(JournalError) {
-            return message.replaced(
-                among: try await dependencies.journal.sent(before: delivery, limit: Message.maximumEarlier))
-        } catch {
-            dependencies.log.log(.warning, "failed to find the message that a later one changes: \(error.detail)")
-            return nil
-        }
-    }
-
-    /// - Parameters:
-    ///   - generation: that of the sink at the start.
-    ///   - mark: the suspends that the delivery's age left out at the start.
-    private func attempted(_ delivery: Delivery, _ outcome: Outcome, _ generation: Int, _ mark: Duration) {
-        let name = delivery.message.sink
-        var delivery = delivery
-        delivery.created = delivery.created.advanced(by: suspendedAge.length(since: mark))
-        let outcome = sinks.generation(of: name) == generation ? outcome : outcome.ofAnotherSink
-        let wasCancelled = attempts.ended(delivery.id)
-        meter.ended()
-        defer { resumeWaiters() }
-        if wasCancelled {
-            guard case .delivered = outcome else { return schedule.cancelled(in: delivery.lane) }
-        }
-        let now = dependencies.clock.now()
-        let policy = RetryPolicy(giveUp: sinks.policy(of: name).giveUp)
-        var attempt = policy.attempt(
-            delivery, outcome, at: time.moment(now).wall, random: dependencies.random.fraction())
-        reportChange(outcome, of: name)
-        let isDiverted = schedule.diverts(outcome, of: name, at: attempt.at)
-        let isPassedOn =
-            isDiverted
-            && delivery.hasFallback(among: sinks.policy(of: name).fallbacks, where: sinks.names.contains)
-        if attempt.state == .dead || attempt.state.isPending && isPassedOn {
-            attempt.state = .dead
-            attempt.passOn(delivery, sinks.policy(of: name), to: sinks.names, at: now.wall, dependencies.random)
-        }
-        schedule.attempted(attempt, outcome, in: delivery.lane, random: dependencies.random.fraction())
-        if attempt.state == .sent { sent += 1 } else if attempt.successor == nil { unsent += 1 }
-        meter.count(attempt.state, of: delivery.message)
-        if attempt.state == .retry { probeRecovery(name) }
-        writer.append(time.stored(attempt, now), to: name)
-        let fields = LogFields(source: delivery.message.event.source, sink: name, message: delivery.message.id)
-        let line = log.line(of: attempt, delivery.message, isDiverted: isDiverted)
-        dependencies.log.log(line.level, fields, line.text)
-        startWriting()
-        work()
-    }
-
-    /// Waits for the receiver, where the sink can tell that it is back: a desktop after log-in.
-    private func probeRecovery(_ name: String) {
-        guard recoveryProbes[name] == nil, !isStopping, !isOnce, let sink = sinks[name] else { return }
-        recoveryProbes[name] = Task {
-            let isBack = await sink.waitForReceiver()
-            // A sink that was changed meanwhile has a probe of its own.
-            guard !Task.isCancelled else { return }
-            self.recoveryProbes[name] = nil
-            guard isBack else { return }
-            self.schedule.recovered(sink: name)
-            self.send(self.stopped.answered(name))
-            self.work()
-        }
-    }
-
-    /// Reports the first refusal or failure of a sink, and that a sink which was tried again has taken a message. Refusals of messages
-    /// that were in flight beside it add nothing.
-    private func reportChange(_ outcome: Outcome, of sink: String) {
-        guard !schedule.isPaused(sink) else { return }
-        switch outcome {
-        case .delivered: send(stopped.resume(sink))
-        case .rejected: send(stopped.answered(sink))
-        // How long it has failed matters to its fallbacks alone.
-        case .retry where sinks.policy(of: sink).fallbacks.isEmpty: break
-        case .retry, .paused, .disabled:
-            send(stopped.attempted(sink, outcome, at: dependencies.clock.now().wall))
-        }
-    }
-
-    private func send(_ change: SinkChange?) {
-        guard let change, let sinkChanged else { return }
-        pendingReports += 1
-        Task {
-            await sinkChanged(change)
-            self.pendingReports -= 1
-            self.resumeWaiters()
-        }
-    }
-
     // MARK: Outcomes
 
-    private func startWriting() { if writer.begin() { Task { await self.write() } } }
+    func startWriting() { if writer.begin() { Task { await self.write() } } }
 
     private func write() async {
         await writer.write(
@@ -476,7 +369,7 @@ public actor Dispatcher {
     }
 
     /// A poll may have committed messages before these that are announced after them, so their lanes are read.
-    private func take(_ successors: [Delivery]) {
+    func take(_ successors: [Delivery]) {
         guard !successors.isEmpty else { return }
         let mine = successors.filter { sinks.isHeld($0.message.sink) }
         let lanes = Dictionary(mine.map { ($0.lane, $0.id) }, uniquingKeysWith: min)
@@ -485,95 +378,17 @@ public actor Dispatcher {
         work()
     }
 
-    // MARK: Bounds of the queues (I8)
-
-    /// Takes the pending deliveries of a commit, and what it evicted.
-    func committed(_ pending: [Delivery], _ eviction: Eviction) {
-        // Before a new delivery can start another one: it may be evicted.
-        evicted(eviction)
-        enqueue(pending)
-    }
-
-    /// Takes deliveries that the journal ended beyond the limits of their queues.
-    func evicted(_ eviction: Eviction) {
-        guard !eviction.isEmpty else { return }
-        for delivery in eviction.replaced { schedule.ended(delivery) }
-        for delivery in eviction.evicted {
-            schedule.ended(delivery.place)
-            if sinks.policy(of: delivery.message.sink).queue.policy == .dropOldest {
-                queueLimiter.evictedOldest(delivery)
-            }
-        }
-        let dead = eviction.evicted.count { $0.state == .dead }
-        unsent += dead
-        queueLimiter.dropped(dead)
-        reportDropped()
-        take(eviction.successors.filter(\.state.isPending))
-        work()
-    }
-
-    private func reportDropped(isLast: Bool = false) {
-        guard let count = queueLimiter.report(at: dependencies.clock.now().boot, isLast: isLast) else { return }
-        dependencies.log.log(
-            .warning,
-            "gave up \(counted(count, "message")) beyond the bounds of queues; `vedette outbox` lists the reasons")
-    }
-
-    private func limitQueuesIfDue() {
-        guard !isOnce, queueLimiter.begin(at: dependencies.clock.now().boot) else { return }
-        Task {
-            let check = await self.evictStep()
-            queueLimiter.ended(
-                isPending: check.pending > 0, hasMore: !check.eviction.isEmpty && !isStopping,
-                at: dependencies.clock.now().boot)
-            work()
-        }
-    }
-
-    /// Ends some deliveries beyond the limits.
-    private func evictStep() async -> QueueCheck {
-        await excludeSuspend()
-        guard suspendedAge.isExcluded else { return QueueCheck(pending: 1) }
-        let clock = dependencies.clock.now()
-        // Stored times are wall times: whichever way the clock was set, nothing counts as older than it is.
-        let now = min(time.moment(clock).wall, clock.wall)
-        // A message is sent by one of the two: what is under way, or ended and is not stored yet, is not passed on.
-        let kept = attempts.ids.union(writer.ends)
-        let limits = queueBounds.limits(
-            unavailable: schedule.unavailableSinks, diverted: diverted, keeping: kept, at: now)
-        schedule.passOn(diverted)
-        defer { schedule.passOn([]) }
-        do throws(JournalError) {
-            let check = try await dependencies.journal.evict(limits)
-            evicted(check.eviction)
-            return check
-        } catch {
-            dependencies.log.log(.warning, "failed to apply the bounds of the queues: \(error.detail)")
-            return QueueCheck(pending: 1)
-        }
-    }
-
     // MARK: Waiting
 
-    private func wait(until isReached: (isolated Dispatcher) -> Bool) async {
+    func wait(until isReached: (isolated Dispatcher) -> Bool) async {
         while !isReached(self) {
             // Checked again inside: it may be reached on the way into the continuation.
             await withCheckedContinuation { if isReached(self) { $0.resume() } else { waiters.append($0) } }
         }
     }
 
-    private func resumeWaiters() {
+    func resumeWaiters() {
         for waiter in waiters { waiter.resume() }
         waiters = []
-    }
-}
-
-extension Outcome {
-    /// The outcome of a sink that was replaced meanwhile: its refusal only makes the new one try.
-    fileprivate var ofAnotherSink: Outcome {
-        switch self {
-        case .paused(let reason), .disabled(let reason): .retry(reason: reason, after: nil)
-        case .delivered, .rejected, .retry: self
-        }
     }
 }

@@ -59,7 +59,8 @@ final class QueueBounds: Sendable {
 }
 
 extension Attempt {
-    /// Gives a delivery that died the successor at its next fallback. Then it is no dead one: its sink has been told.
+    /// Gives a delivery that ended the successor at its next fallback. One that was not sent is no dead one then: another sink is
+    /// told.
     /// - Parameter sinks: the sinks that are configured.
     mutating func passOn(
         _ delivery: Delivery, _ policy: DeliveryPolicy, to sinks: Set<String>, at now: Timestamp,
@@ -67,7 +68,7 @@ extension Attempt {
     ) {
         let id = Message.idPrefix + random.identifier(at: now).description
         successor = delivery.fallback(among: policy.fallbacks, where: sinks.contains, id: id, at: now)
-        guard let next = successor?.message.sink else { return }
+        guard let next = successor?.message.sink, state != .sent else { return }
         (state, reason) = (.suppressed, "told by '\(next)'" + (reason.map { ": " + $0 } ?? ""))
     }
 }

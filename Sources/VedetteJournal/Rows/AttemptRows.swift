@@ -6,7 +6,7 @@ import VedetteCore
 /// The rows of `attempt`, and what an attempt changes in its delivery.
 enum AttemptRows {
     /// Writes outcomes.
-    /// - Returns: the successors of dead deliveries.
+    /// - Returns: the successors of deliveries that ended.
     static func write(_ attempts: [Attempt], _ db: Database) throws -> [Delivery] {
         var successors: [Delivery] = []
         // An outcome for a delivery that has ended changes nothing (I5), but the receiver may have one that was evicted or
@@ -27,9 +27,9 @@ enum AttemptRows {
                 attempt.state.isPending ? nil : attempt.at.milliseconds, attempt.delivery,
                 attempt.receiverID,
             ])
+            guard db.changesCount > 0 else { continue }
             // The delivery's own row records a success.
-            guard attempt.state != .sent, db.changesCount > 0 else { continue }
-            if attempt.wasMade {
+            if attempt.wasMade, attempt.state != .sent {
                 try insert.execute(arguments: [
                     attempt.delivery, attempt.attempts % Retention.attempts, attempt.attempts, attempt.at.milliseconds,
                     attempt.due.milliseconds, attempt.state.rawValue, attempt.reason,

@@ -71,6 +71,21 @@ enum DeliveryRows {
         return try select(db, sql: sentBefore, [message.sink, message.rule, delivery.id, limit]).map(\.delivery)
     }
 
+    static let aboutSubject = """
+        \(DeliveryRow.select) where d.sink = ? and d.rule = ? and d.subject = ? and d.id < ? order by d.id desc limit ?
+        """
+
+    /// Reads messages about a subject or about several, the newest first.
+    static func messages(
+        _ db: Database, of rule: String, to sink: String, about subject: String, before: Int64, limit: Int
+    ) throws -> [DeliveryStatus] {
+        // One walk over both would read and sort all that was ever told.
+        let found = try Set([subject, ""]).flatMap { subject in
+            try select(db, sql: aboutSubject, [sink, rule, subject, before, limit])
+        }
+        return Array(found.sorted { $0.delivery.id > $1.delivery.id }.prefix(limit))
+    }
+
     /// Reads deliveries in the order of release, from the first id above `after`.
     static func select(
         _ db: Database, _ filter: DeliveryFilter, after: Int64, limit: Int

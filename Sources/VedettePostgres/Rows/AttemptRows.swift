@@ -6,16 +6,16 @@ import VedetteCore
 enum AttemptRows {
     /// Writes outcomes.
     /// - Parameter isFenced: whether those of sinks that the writer does not hold are left out.
-    /// - Returns: the successors of dead deliveries.
+    /// - Returns: the successors of deliveries that ended.
     static func write(
         _ attempts: [Attempt], isFenced: Bool = false, _ transaction: Transaction
     ) throws -> [Delivery] {
         guard !attempts.isEmpty else { return [] }
         let changed = try update(attempts, fence: isFenced ? transaction.sharedWriter : nil, transaction)
+        let stored = zip(attempts, changed).filter(\.1).map(\.0)
         // The delivery's own row records a success.
-        let failed = zip(attempts, changed).filter { $0.state != .sent && $1 }.map(\.0)
-        for attempt in failed where attempt.wasMade { insert(attempt, transaction) }
-        let successors = failed.compactMap(\.successor)
+        for attempt in stored where attempt.wasMade && attempt.state != .sent { insert(attempt, transaction) }
+        let successors = stored.compactMap(\.successor)
         let places = try EventRows.places(of: Array(Set(successors.map(\.message.event.id))), transaction)
         return DeliveryRows.write(successors, places: places, transaction)
     }

@@ -52,6 +52,23 @@ enum DeliveryRows {
         ).map { try DeliveryRow.decode($0).delivery }
     }
 
+    /// Reads messages about a subject or about several, the newest first, by two walks of an index.
+    static func messages(
+        _ connection: Connection, of rule: String, to sink: String, about subject: String, before: Int64, limit: Int
+    ) throws -> [DeliveryStatus] {
+        func ids(_ subject: String) -> String {
+            """
+            (select id from delivery where sink = $1 and rule = $2 and subject = \(subject) and id < $4
+              order by id desc limit $5)
+            """
+        }
+        return try connection.run(
+            """
+            \(DeliveryRow.select) where d.id in (\(ids("$3")) union all \(ids("''"))) order by d.id desc limit $5
+            """, [sink, rule, subject, before, limit]
+        ).map(DeliveryRow.decode)
+    }
+
     /// Reads what a sink delivered since a time, and its last dead message.
     static func activity(_ connection: Connection, of sink: String, since start: Timestamp) throws -> SinkActivity {
         let last = try connection.run(

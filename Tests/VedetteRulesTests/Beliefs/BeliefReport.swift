@@ -21,10 +21,7 @@ struct BeliefReport {
             }
             for answer in Answer.today.subtracting(needed) {
                 let strict = Verdict(run, answers: Answer.today.subtracting([answer])).violations
-                // The first decides what a rule can have, and needs no run.
-                if answer == .olderMissesWhileEndWaits || !violated.isSuperset(of: strict.keys) {
-                    needed.insert(answer)
-                }
+                if !violated.isSuperset(of: strict.keys) { needed.insert(answer) }
             }
             guard scenario.plan.has(.fallback) else { continue }
             let gates = Array(scenario.plan.gates)

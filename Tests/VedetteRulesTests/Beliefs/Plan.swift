@@ -89,7 +89,6 @@ struct Plan: CustomStringConvertible {
 
     /// News has no state that could last or end.
     private var allowed: Set<Gate> {
-        if when == .older, Answer.today.contains(.olderMissesWhileEndWaits) { return gates.subtracting([.end]) }
         guard when.isNews else { return gates }
         return gates.subtracting(when == .appears ? [.reminders, .escalation] : [.reminders, .escalation, .end])
     }

@@ -21,11 +21,17 @@ struct Receivers {
     /// Reminders that were made while an earlier message about their items was pending.
     private(set) var early: [Told] = []
 
+    /// By sink, the items of which it took a match and no end, and those of which it took none of its matches.
+    private var known: [String: Set<String>] = [:]
+    private var lost: [String: Set<String>] = [:]
+
     init(hasFallback: Bool) { self.hasFallback = hasFallback }
 
     mutating func take(_ told: Told) {
-        switch states[told.sink] ?? .accepting {
-        case .accepting: accepted.append(told)
+        let state = states[told.sink] ?? .accepting
+        if state != .stuck, !route(told) { return }
+        switch state {
+        case .accepting: accept(told)
         case .refusing: refuse(told)
         case .stuck:
             let keys = Set(told.parts.map(\.key))
@@ -35,9 +41,38 @@ struct Receivers {
         }
     }
 
-    private mutating func refuse(_ told: Told) {
+    /// Gives an end to the fallback that took its match.
+    /// - Returns: whether its own sink gets it.
+    private mutating func route(_ told: Told) -> Bool {
+        let ends = Set(told.parts.filter(\.isEnd).map(\.key))
+        let isForSink =
+            ends.isEmpty || ends.count < Set(told.parts.map(\.key)).count
+            || !ends.isSubset(of: lost[told.sink] ?? [])
+        // What the sink refuses goes there anyway.
+        let isRefused = isForSink && states[told.sink] == .refusing
+        if told.sink == "out", hasFallback, !isRefused, !ends.isDisjoint(with: known["spare"] ?? []) {
+            accept(told.forwarded(to: "spare"))
+        }
+        return isForSink
+    }
+
+    private mutating func accept(_ told: Told) {
+        accepted.append(told)
+        for part in told.parts {
+            if part.isEnd || part.isOver {
+                known[told.sink]?.remove(part.key)
+            } else {
+                known[told.sink, default: []].insert(part.key)
+            }
+            lost[told.sink]?.remove(part.key)
+        }
+    }
+
+    private mutating func refuse(_ told: Told, isDropped: Bool = false) {
         refused.append(told)
-        if told.sink == "out", hasFallback { accepted.append(told.forwarded(to: "spare")) }
+        let begun = Set(told.parts.filter { !$0.isEnd }.map(\.key))
+        lost[told.sink, default: []].formUnion(begun.subtracting(known[told.sink] ?? []))
+        if told.sink == "out", hasFallback, !isDropped { accept(told.forwarded(to: "spare")) }
     }
 
     /// Gives what waited too long to the fallback.
@@ -58,5 +93,7 @@ struct Receivers {
     }
 
     /// What is dropped by hand goes to no fallback.
-    mutating func drop(_ sink: String) { refused += pending.removeValue(forKey: sink) ?? [] }
+    mutating func drop(_ sink: String) {
+        for told in pending.removeValue(forKey: sink) ?? [] { refuse(told, isDropped: true) }
+    }
 }

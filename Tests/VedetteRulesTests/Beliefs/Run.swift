@@ -272,9 +272,7 @@ struct Run {
             } else {
                 let told = Told(message, to: message.sink, tick: history.tick, time: history.time, keys: keys)
                 made.append(told)
-                let before = receivers.refused.count
                 receivers.take(told)
-                for refused in receivers.refused[before...] { watcher.refused(refused.message) }
             }
         }
     }

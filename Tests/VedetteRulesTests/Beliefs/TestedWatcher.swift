@@ -9,9 +9,6 @@ typealias TestedEngine = RuleEngine
 extension TestedEngine {
     /// Whether a step that was evaluated after `earlier` cannot be stored without it.
     func fails(_ later: Step, with earlier: Step) -> Bool { later.depends(on: earlier) }
-
-    /// Takes the outcome of a message that a sink refused, or that was dropped. Returns what that changes.
-    mutating func refused(_ message: Message) -> Step? { nil }
 }
 
 /// Drives the engine as a watcher does, over a journal in memory.
@@ -114,10 +111,6 @@ struct TestedWatcher {
             engine.acknowledge(
                 engine.rules.rules[0].name, subject, isUndo ? nil : acknowledgement, at: now, identifier: numbers.next))
         return match
-    }
-
-    mutating func refused(_ message: Message) {
-        if let step = engine.refused(message) { take(step) }
     }
 
     /// The next deadline, or the next time at which one of the sources is to be polled; nil for none.

@@ -20,7 +20,7 @@ extension Verdict {
         guard firings[Pair(sink: sink, match: match)] == nil else { return }
         let one = history.matches[match]
         // Today the engine takes it that the sink knows what it refused.
-        if plan.has(.end), answers.contains(.refusedIsToldEnd), wasRefused(one.key, sink) { return }
+        if plan.has(.end), answers.contains(.refusedGoesOn), wasRefused(one.key, sink) { return }
         // With `at_least`, the latest state is no match of its own either.
         if tellsLatest, plan.has(.atLeast) { return }
         let believed = beliefs[sink]?[one.key]
@@ -62,8 +62,8 @@ extension Verdict {
 
     /// Whether a sink may believe what is over.
     private func mayBelieve(_ match: Int, _ sink: String) -> Bool {
-        let one = history.matches[match]
-        if wasRefused(one.key, sink, end: true) { return true }
-        return sink == "spare" && answers.contains(.fallbackHearsNoEnd)
+        // What is dropped by hand reaches no fallback either.
+        let sinks = sink == "spare" ? [sink, "out"] : [sink]
+        return sinks.contains { wasRefused(history.matches[match].key, $0, end: true) }
     }
 }

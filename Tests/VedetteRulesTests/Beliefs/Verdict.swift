@@ -138,7 +138,8 @@ struct Verdict {
                 // A log names no event of a match that was found among stored items.
                 let isHidden = plan.when.isStanding && plan.keepsLogs
                 if part.isEnd, beliefs[told.sink]?[part.key] == nil, told.sink != "spare", !isHidden,
-                    !isRefusedEnd(part.key, told.sink)
+                    // A message about several goes whole to each sink that took one of its matches.
+                    !(told.parts.count > 1 && wasRefused(part.key, told.sink))
                 {
                     record(.unknownEnd, "\(told.sink) took the end of \(name(match)) at \(told.time) s")
                 }
@@ -147,10 +148,6 @@ struct Verdict {
         }
         guard !answers.contains(.remindsWhilePending), let early = run.receivers.early.first else { return }
         record(.early, "\(early.sink) was reminded at \(early.time) s")
-    }
-
-    private func isRefusedEnd(_ key: String, _ sink: String) -> Bool {
-        answers.contains(.refusedIsToldEnd) && wasRefused(key, sink)
     }
 
     func wasRefused(_ key: String, _ sink: String, end: Bool = false) -> Bool {

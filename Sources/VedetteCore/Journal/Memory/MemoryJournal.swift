@@ -89,6 +89,18 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
         }
     }
 
+    public func messages(
+        of rule: String, to sink: String, about subject: String, before: Int64, limit: Int
+    ) -> [DeliveryStatus] {
+        read { state in
+            state.deliveries.lazy.filter {
+                let message = $0.delivery.message
+                return message.rule == rule && message.sink == sink && [subject, ""].contains(message.subject)
+                    && $0.delivery.id < before
+            }.suffix(limit).reversed()
+        }
+    }
+
     @discardableResult
     public func record(_ attempts: [Attempt], within limits: EvictionLimits) throws(JournalError) -> RecordResult {
         try transaction { state throws(JournalError) in

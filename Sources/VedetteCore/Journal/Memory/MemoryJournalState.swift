@@ -82,7 +82,7 @@ struct MemoryJournalState: Sendable {
         return delivery
     }
 
-    /// - Returns: the successors of deliveries that died.
+    /// - Returns: the successors of deliveries that ended.
     mutating func write(_ attempts: [Attempt]) throws(JournalError) -> [Delivery] {
         var successors: [Delivery] = []
         for attempt in attempts { if let next = try write(attempt) { successors.append(next) } }
@@ -97,8 +97,7 @@ struct MemoryJournalState: Sendable {
         deliveries[i].endedAt = attempt.state.isPending ? nil : attempt.at
         (deliveries[i].delivery.attempts, deliveries[i].delivery.due) = (attempt.attempts, attempt.due)
         (deliveries[i].delivery.reason, deliveries[i].delivery.receiverID) = (attempt.reason, attempt.receiverID)
-        guard attempt.state != .sent else { return nil }
-        if attempt.wasMade {
+        if attempt.wasMade, attempt.state != .sent {
             var made = attempt
             made.successor = nil
             attempts[attempt.delivery, default: []].append(made)

@@ -18,7 +18,7 @@ public struct Attempt: Sendable, Hashable {
     public var wasMade = true
     /// For a delivery that is sent: the receiver's name of the message, where a later one can take its place.
     public var receiverID: String?
-    /// For a delivery that died: the message to a fallback, committed with it.
+    /// For a delivery that ended: the message to a fallback, committed with it.
     public var successor: Delivery?
 
     /// Creates an attempt.

@@ -42,6 +42,13 @@ public protocol Journal: Sendable {
     /// Reads the messages that the rule of a delivery sent to its sink before it and that have a `receiverID`, the newest first.
     func sent(before delivery: Delivery, limit: Int) async throws(JournalError) -> [Delivery]
 
+    /// Reads the messages of a rule to a sink that are about a subject or about several, from the first id below `before`, the
+    /// newest first.
+    /// - Parameter subject: as `Message.subject` has it.
+    func messages(
+        of rule: String, to sink: String, about subject: String, before: Int64, limit: Int
+    ) async throws(JournalError) -> [DeliveryStatus]
+
     /// Writes the outcomes of attempts in one transaction, within the limits of the queues that get successors. An outcome
     /// for a delivery that has ended is ignored (I5), except that a success makes it sent: it was evicted or
     /// dropped while its attempt was in flight, and the receiver has it.

@@ -118,11 +118,11 @@ extension RuleEngine {
     mutating func note(
         _ row: inout RuleMemory, _ rule: Rule, _ event: Event, _ sink: String, in group: String, at moment: StepContext
     ) {
-        if rule.isEnd(event) { row.forgetTold(sink) }
+        guard !rule.isEnd(event) else { return row.forgetTold(sink) }
         let now = moment.now.steady
         let isAbsence = rule.gates.nothing > .zero && event.kind == .elapsed
         let hasFollowUps = rule.hasFollowUps && (isAbsence || rule.when.matches(referenced(event, rule)))
-        let knowsSinks = rule.remembersSinks(event) && !rule.isEnd(event)
+        let knowsSinks = rule.remembersSinks(event)
         guard hasFollowUps || knowsSinks else { return }
         var told = row.told ?? RuleMemory.Told(event: event, since: now)
         if row.told != nil {

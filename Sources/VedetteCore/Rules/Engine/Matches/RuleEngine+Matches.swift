@@ -46,9 +46,10 @@ extension RuleEngine {
 
     /// `older`: holds an item until the time in its field is as long ago as the rule says.
     private mutating func holdUntilOld(_ rule: Rule, _ event: Event, at moment: StepContext) {
-        guard let due = rule.timeOfAge(of: event, at: moment.now),
-            table[rule.key(of: Subject(event))]?.isTold != true
-        else { return }
+        let row = table[rule.key(of: Subject(event))]
+        // The end of an earlier match may be withheld still.
+        let goesOn = row?.isStanding == true || row?.told.map { $0.ended == nil } == true
+        guard let due = rule.timeOfAge(of: event, at: moment.now), !goesOn else { return }
         hold(rule, RuleMemory.Held(event: event, due: due, since: moment.now.steady), at: moment)
     }
 

@@ -14,5 +14,5 @@ public struct Subject: Sendable, Hashable {
     public init(source: String, key: String?) { (self.source, self.key) = (source, key) }
 
     /// A text that no other subject has.
-    var text: String { key.map { source + "\u{1F}" + $0 } ?? source }
+    public var text: String { key.map { source + "\u{1F}" + $0 } ?? source }
 }
