@@ -121,6 +121,19 @@ struct PollEvaluationTests {
         #expect(next.deliveries.count == 2 && engine.remembered.isEmpty)
     }
 
+    @Test("a rule has more time for a large poll")
+    func budgetOfManyEvents() {
+        let time = Time()
+        var engine = RuleEngine(RuleSet([Self.slow(time)]), civil: ZoneTime())
+        var budget = PollEvaluation.Budget()
+        budget.event = .milliseconds(80)
+        var evaluation = PollEvaluation(of: "lab", events: Self.events(25), at: Self.now, budget: budget)
+        while !evaluation.isFinished {
+            engine.resume(&evaluation, elapsed: time.elapsed, identifier: Self.next)
+        }
+        #expect(evaluation.step.deliveries.count == 21, "twenty matches within two seconds, and the failure")
+    }
+
     @Test("a pattern that hits its limit is reported once per poll with the number of events")
     func patternLimit() {
         let rule = Rule.when(.field("state", from: nil, to: .regex(FailingPattern(), text: "x")))

@@ -9,6 +9,8 @@ public struct PollEvaluation: Sendable {
         public var piece = Duration.milliseconds(10)
         /// The time that one rule may take for all events of a poll. Beyond it the rule has failed for this poll.
         public var rule = Duration.seconds(1)
+        /// As much for each event, where that is more: a large poll is no slow rule.
+        public var event = Duration.microseconds(100)
 
         /// Creates the usual budget.
         public init() {}
@@ -51,6 +53,8 @@ public struct PollEvaluation: Sendable {
     /// The index of the next existing item; nil while there are events.
     var nextExisting: Int?
     private let budget: Budget
+    /// The time that one rule may take.
+    private var limit: Duration { max(budget.rule, budget.event * (events.count + existing.count)) }
     private var spent: [String: Duration] = [:]
     private(set) var failures: [String: Failure] = [:]
 
@@ -87,9 +91,8 @@ public struct PollEvaluation: Sendable {
     mutating func result(
         of rule: Rule, _ event: Event, elapsed: () -> Duration, by evaluate: (Rule, Event) -> RuleSet.Evaluation.Result
     ) -> RuleSet.Evaluation.Result {
-        guard spent[rule.name, default: .zero] < budget.rule else {
-            let limit = DurationText.long(seconds: budget.rule.inSeconds)
-            return fail(rule, event, "it took longer than \(limit)")
+        guard spent[rule.name, default: .zero] < limit else {
+            return fail(rule, event, "it took longer than \(DurationText.long(seconds: limit.inSeconds))")
         }
         let start = elapsed()
         let result = evaluate(rule, event)

@@ -139,7 +139,8 @@ struct RowTable: Sendable {
     }
 
     private mutating func link(_ key: RuleMemory.Key, _ old: RuleMemory?, _ new: RuleMemory?) {
-        let (was, now) = (old?.subject, new?.subject)
+        // What is in a log is found by its own row.
+        let (was, now) = key.slot == .log ? (nil, nil) : (old?.subject, new?.subject)
         if was != now {
             if let was { RowTable.remove(key, was, &bySubject) }
             if let now { bySubject[now, default: []].insert(key) }
