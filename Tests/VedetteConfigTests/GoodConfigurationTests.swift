@@ -185,7 +185,7 @@ struct GoodConfigurationTests {
               when:
                 any: [{field: state, to: Failed}, {field: state, to: {regex: '^Re.dy'}}]
                 not: {item: {title: {contains: test}}}
-                where: {state: {glob: "R*"}, title: {glob: "p*", contains: "-"}}
+                item: {state: {glob: "R*"}, title: {glob: "p*", contains: "-"}}
               notify: [d]
             """)
         #expect(loaded.problems.map(\.description) == [])

@@ -73,23 +73,23 @@ struct NetrcReader {
 
 extension AuthenticationReader {
     /// Reads `netrc`: `true`, or a path.
-    func netrc(_ node: YAMLNode, host: String?, isDigest: Bool) -> Credentials? {
-        guard let text = ScalarReader(findings: findings).text(node, "'netrc'") else { return nil }
+    func netrc(_ map: MapReader, host: String?, isDigest: Bool) -> Credentials? {
+        guard let text = map.text("netrc"), let node = map.value("netrc") else { return nil }
         guard text != "false" else {
             findings.error(node.place, "'netrc: false' has no effect; remove it")
             return nil
         }
         guard let host else { return nil }
-        guard secrets.reads else { return .basic(user: "", password: Secret("")) }
-        let path = text == "true" ? nil : FilePath.resolve(text, in: node.source.file.directory, environment)
-        let reader = NetrcReader(environment: environment)
+        guard values.secrets.reads else { return .basic(user: "", password: Secret("")) }
+        let path = text == "true" ? nil : map.path("netrc")
+        let reader = NetrcReader(environment: values.secrets.environment)
         do throws(NetrcReader.Problem) {
             let found = try reader.find(host, in: path)
             if let warning = found.warning { findings.warn(node.place, warning) }
             let secret = Secret(found.password) {
                 (try? await SystemThread.run { try? reader.find(host, in: path).password }) ?? nil
             }
-            if let file = reader.file(path) { secrets.watch(secret, in: file) }
+            if let file = reader.file(path) { values.secrets.watch(secret, in: file) }
             return isDigest ? .digest(user: found.user, password: secret) : .basic(user: found.user, password: secret)
         } catch {
             findings.error(node.place, error.detail)
