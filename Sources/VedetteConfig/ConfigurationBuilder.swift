@@ -6,9 +6,9 @@ import VedetteCore
 /// resolves references. It continues after an error, so that all errors are reported at once.
 struct ConfigurationBuilder {
     let kinds: Kinds
-    let environment: [String: String]
-    let findings: Findings
-    let secrets: SecretReader
+    let values: ValueReader
+
+    private var findings: Findings { values.findings }
 
     /// The values of the top-level keys of all files.
     private struct Sections {
@@ -18,34 +18,33 @@ struct ConfigurationBuilder {
 
     func build(_ files: [ConfigurationFile]) -> Configuration {
         let sections = sections(files)
-        let serverReader = ServerReader(secrets: secrets, environment: environment, findings: findings)
+        let serverReader = ServerReader(values: values)
         let servers = named(sections.maps["servers"], "server").map { ($0.name, serverReader.server($0)) }
         let sourceReader = SourceReader(
             kinds: kinds.sources, servers: Dictionary(servers, uniquingKeysWith: { first, _ in first }),
-            secrets: secrets, findings: findings)
+            values: values)
         let sourceEntries = named(sections.maps["sources"], "source")
         let sources = sourceEntries.map { ($0.name, sourceReader.source($0)) }
-        let (settings, heartbeat, listen) = SettingsReader(secrets: secrets, findings: findings).settings(
+        let (settings, heartbeat, listen) = SettingsReader(values: values).settings(
             sections.maps["settings"] ?? [])
         let sinkEntries = named(sections.maps["sinks"], "sink")
-        let policy = DeliveryPolicyReader(
-            sinks: sinkEntries.map(\.name), giveUp: settings.giveUp, findings: findings)
+        let policy = DeliveryPolicyReader(sinks: sinkEntries.map(\.name), giveUp: settings.giveUp)
         let sinkReader = SinkReader(
-            kinds: kinds.sinks, policy: policy, publicURL: settings.publicURL, secrets: secrets, findings: findings)
+            kinds: kinds.sinks, policy: policy, publicURL: settings.publicURL, values: values)
         let sinks = sinkEntries.map { ($0.name, sinkReader.sink($0)) }
 
         let fields = sources.map { ($0.0, $0.1?.kind.fieldNames) }
         let textless = Set(kinds.sinks.filter { !$0.showsTexts }.map(\.name))
         let windowEntries = named(sections.maps["windows"], "window")
         let windows = windowEntries.map {
-            ($0.name, WindowReader(findings: findings, recurrence: kinds.recurrence).window($0))
+            ($0.name, WindowReader(values: values, recurrence: kinds.recurrence).window($0))
         }
         let ruleReader = RuleReader(
             scope: NameScope(fields: Dictionary(fields, uniquingKeysWith: { first, _ in first })),
             sinks: sinks.map(\.0),
             textless: Set(sinks.compactMap(\.1).filter { textless.contains($0.kindName) }.map(\.name)),
             each: Set(sinks.compactMap(\.1).filter { !$0.policy.isTextSink && !$0.isGrouped }.map(\.name)),
-            windows: Dictionary(windows, uniquingKeysWith: { first, _ in first }), findings: findings)
+            windows: Dictionary(windows, uniquingKeysWith: { first, _ in first }), values: values)
         let rules = rules(sections.rules, ruleReader)
         validate(rules, sources: zip(sourceEntries, sources.map(\.1)).map { (entry: $0, source: $1) })
         if settings.postgres != nil {
@@ -65,7 +64,7 @@ struct ConfigurationBuilder {
             servers: servers.compactMap(\.1).sorted { $0.name < $1.name }, sources: sources.compactMap(\.1),
             sinks: sinks.compactMap(\.1), rules: rules.map(\.rule),
             settings: settings, heartbeat: heartbeat, listen: listen, files: files.map(\.path),
-            watchedSecrets: secrets.watched)
+            watchedSecrets: values.secrets.watched)
     }
 
     /// Reports rules and sources that can be read but not meant.
@@ -87,9 +86,9 @@ struct ConfigurationBuilder {
         let budget = AliasBudget()
         for file in files {
             guard let root = YAMLDocument.root(of: file, budget: budget, findings), !root.isAbsent,
-                let map = MapReader(root, "the file", keys: ConfigurationKeys.top, findings)
+                let map = MapReader(root, "the file", keys: ConfigurationKeys.top, values)
             else { continue }
-            for name in ConfigurationKeys.top.filter({ !$0.isPlanned }).map(\.name) where map.has(name) {
+            for name in ConfigurationKeys.top.map(\.name) where map.has(name) {
                 // A key without a value is an empty section, as in a file that was just begun.
                 guard let node = map.value(name), !node.isAbsent else { continue }
                 if name == "rules" {
@@ -107,7 +106,7 @@ struct ConfigurationBuilder {
         var places: [String: Place] = [:]
         let entries = (nodes ?? []).flatMap { $0.entries("'\(noun)s'", findings) ?? [] }
         return entries.filter { entry in
-            guard NameValidator.check(entry.key, noun, findings) != nil else { return false }
+            guard NameValidator.check(entry.name, noun, at: entry.key.place, findings) != nil else { return false }
             guard let first = places[entry.name] else {
                 places[entry.name] = entry.key.place
                 return true

@@ -101,11 +101,10 @@ public struct ConfigurationLoader: Sendable {
     /// - Returns: nil where the files that can be read name no database; diagnostics are errors where its place is wrong.
     public func journalServer() -> (server: PostgresServer?, diagnostics: [Diagnostic]) {
         let findings = Findings()
-        let secrets = SecretReader(environment: environment, findings: findings)
-        let settings = SettingsReader(secrets: secrets, findings: findings)
-        let server = roots { $0.mentions("journal") }.compactMap { $0.child("settings")?.child("journal") }.compactMap(
-            settings.server
-        ).last
+        let values = ValueReader(secrets: SecretReader(environment: environment, findings: findings))
+        let server = roots { $0.mentions("journal") }.compactMap { $0.child("settings")?.child("journal") }
+            .compactMap { MapReader($0, "'journal'", keys: ConfigurationKeys.journal, values) }
+            .compactMap(SettingsReader(values: values).server).last
         return (findings.hasErrors ? nil : server, findings.sorted())
     }
 
@@ -125,21 +124,20 @@ public struct ConfigurationLoader: Sendable {
         let answers = readsSecrets ? commands.run(programs(in: files)) : [:]
         let secrets = SecretReader(
             environment: environment, findings: findings, answers: answers, reads: readsSecrets)
-        let configuration = build(files, secrets, findings)
+        let configuration = build(files, secrets)
         return Loaded(configuration: findings.hasErrors ? nil : configuration, diagnostics: findings.sorted())
     }
 
-    private func build(_ files: [ConfigurationFile], _ secrets: SecretReader, _ findings: Findings) -> Configuration {
-        ConfigurationBuilder(kinds: kinds, environment: environment, findings: findings, secrets: secrets).build(files)
+    private func build(_ files: [ConfigurationFile], _ secrets: SecretReader) -> Configuration {
+        ConfigurationBuilder(kinds: kinds, values: ValueReader(secrets: secrets)).build(files)
     }
 
     /// Returns the programs that secrets name. Only a whole reading tells them from other options called `command`.
     private func programs(in files: [ConfigurationFile]) -> [[String]] {
         let words = ["command", "credential"]
         guard files.contains(where: { file in words.contains { file.text.contains($0) } }) else { return [] }
-        let findings = Findings()
-        let secrets = SecretReader(environment: environment, findings: findings, answers: nil)
-        _ = build(files, secrets, findings)
+        let secrets = SecretReader(environment: environment, findings: Findings(), answers: nil)
+        _ = build(files, secrets)
         return secrets.commands
     }
 

@@ -65,7 +65,7 @@ struct PollWriter {
     private let insertDelivery: Statement
     private let db: Database
     private var lastSeq: Int64
-    private var places: [Identifier: EventRows.Place] = [:]
+    private var places: [Identifier: EventRow.Place] = [:]
 
     init(_ db: Database) throws {
         self.db = db
@@ -124,7 +124,7 @@ struct PollWriter {
             event.seq, event.id.description, event.source, event.type, event.item?.key,
             event.time.milliseconds, UTF8Column(body),
         ])
-        places[event.id] = EventRows.Place(seq: event.seq, bytes: body.count)
+        places[event.id] = EventRow.Place(seq: event.seq, bytes: body.count)
         return event
     }
 

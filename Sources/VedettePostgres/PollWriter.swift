@@ -37,7 +37,7 @@ extension PostgresJournal {
 /// Writes the changes of polls inside one transaction (I1).
 struct PollWriter {
     private let transaction: Transaction
-    private var places: [Identifier: EventRows.Place]
+    private var places: [Identifier: EventRow.Place]
 
     /// Looks up the events of earlier commits that deliveries name.
     init(_ transaction: Transaction, _ polls: [PollRecord]) throws {
@@ -89,7 +89,7 @@ struct PollWriter {
                 event.time.milliseconds, UTF8Text(body),
             ])
         transaction.count(bytes: Int64(body.count))
-        places[event.id] = EventRows.Place(seq: event.seq, bytes: Int64(body.count))
+        places[event.id] = EventRow.Place(seq: event.seq, bytes: body.count)
         return event
     }
 }

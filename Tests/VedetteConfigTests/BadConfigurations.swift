@@ -82,7 +82,8 @@ extension Bad {
             "1:46: 'every' has no value; write one or remove the key"),
         Bad(
             "sources: {s: {kind: feed, url: 'https://h/', while: {state: [], evry: 3s}}}",
-            "1:53: 'while' lacks 'every': duration", "1:61: 'state' is an empty list; write a value or remove the key",
+            "1:53: 'while' lacks 'every': the interval meanwhile",
+            "1:61: 'state' is an empty list; write a value or remove the key",
             "1:65: unknown key 'evry' in 'while'; did you mean 'every'?"),
         Bad(
             "sources: {s: {kind: feed, url: 'ftp://h/'}}",
@@ -118,7 +119,7 @@ extension Bad {
             "servers: {lab: {url: h}}\nsources: {s: {kind: feed, server: lab}}",
             "1:22: 'url' must be an absolute URL as https://host/path, not 'h'"),
         Bad(
-            "servers: {lab: {user: x}}", "1:16: server 'lab' lacks 'url': URL",
+            "servers: {lab: {user: x}}", "1:16: server 'lab' lacks 'url': the base that a source's `path` starts from",
             "1:17: 'user' needs 'password' beside it"),
         Bad(
             "servers: {lab: {url: 'https://h', tls: {pin: 'sha256//short='}}}",
@@ -182,8 +183,8 @@ extension Bad {
             "1:88: unknown sink 'dsktop'; known are d, e", "1:99: the sink 'e' is named twice in 'else'; keep one"),
         Bad(
             "sinks: {d: {kind: desktop, else_after: 0s}}",
-            "1:40: 'else_after' needs 'else', the sinks that get the messages",
-            "1:40: 'else_after' is at least 1s, not '0s'"),
+            "1:40: 'else_after' is at least 1s, not '0s'",
+            "1:40: 'else_after' needs 'else', the sinks that get the messages"),
         Bad(
             "sinks: {d: {kind: desktop, group: true}}",
             "1:28: 'group' is about sinks that pass on events; 'desktop' gets one message about several anyway, so remove it"
@@ -203,7 +204,8 @@ extension Bad {
             "settings: {retain: {events: 30, size: 1G}, give_up: 1s, heartbeat: {}, retian: 1}",
             "1:29: 'events' must be a duration up to 3650d as '200ms', '15s', '5m', '1h' or '30d', not '30'",
             "1:39: 'size' must be a size as '500MB' or '1GB', not '1G'",
-            "1:53: 'give_up' is at least 1m, not '1s'", "1:68: 'heartbeat' lacks 'url': secret",
+            "1:53: 'give_up' is at least 1m, not '1s'",
+            "1:68: 'heartbeat' lacks 'url': where to, as the monitor gives it",
             "1:72: unknown key 'retian' in 'settings'; did you mean 'retain'?"),
         Bad(
             "settings: {public_url: v.example.com}",
@@ -217,7 +219,10 @@ extension Bad {
         Bad(
             "settings: {journal: {postgres: hots=db}}",
             "1:32: 'postgres' has the unknown keyword 'hots'; did you mean 'host'?"),
-        Bad("settings: {journal: {}}", "1:21: 'journal' lacks 'postgres': text"),
+        Bad(
+            "settings: {journal: {}}",
+            "1:21: 'journal' lacks 'postgres': where the database is, as libpq reads it: `host=db dbname=vedette` or `postgres://db/vedette`"
+        ),
         Bad(
             "settings: {listen: '0.0.0.0:8420'}",
             "1:20: '0.0.0.0:8420' can be reached from other machines and needs a token: listen: {address: …, token: "
@@ -232,15 +237,16 @@ extension Bad {
     ]
 
     static let rules = [
-        Bad("- {when: {appears: true}, notify: desk}", "4:3: a rule lacks 'name': text"),
-        Bad("- {name: r, notify: desk}", "4:3: rule 'r' lacks 'when': map"),
+        Bad("- {when: {appears: true}, notify: desk}", "4:3: a rule lacks 'name': its name, unique over all files"),
+        Bad("- {name: r, notify: desk}", "4:3: rule 'r' lacks 'when': which events match"),
         Bad("- {name: r, when: {appears: true}}", "4:3: rule 'r' lacks 'notify': the sinks that get its messages"),
         Bad("- text", "4:3: a rule must be a map, not a text"),
         Bad(
             "- {name: r, when: {appears: true}, notify: [], for: 5, limit: {}, limt: 1}",
             "4:44: 'notify' is an empty list; write a value or remove the key",
             "4:53: 'for' must be a duration up to 3650d as '200ms', '15s', '5m', '1h' or '30d', not '5'",
-            "4:63: 'limit' lacks 'count': number", "4:63: 'limit' lacks 'per': duration",
+            "4:63: 'limit' lacks 'count': the number of messages",
+            "4:63: 'limit' lacks 'per': the length of a sliding window",
             "4:67: unknown key 'limt' in rule 'r'; did you mean 'limit'?"),
         Bad(
             "- {name: r, when: {appears: true, stays: x}, notify: [dsk, desk, desk]}",

@@ -31,7 +31,7 @@ extension Bad {
         ),
         Bad(
             "oauth2: {token_url: h, client_id: c}",
-            "1:43: 'oauth2' lacks 'client_secret': secret",
+            "1:43: 'oauth2' lacks 'client_secret': the client's secret",
             "1:55: 'token_url' must be an absolute URL as https://host/path, not 'h'"),
         Bad(
             "oauth2: {token_url: 'https://a:b@h/', client_id: c, client_secret: {env: T}, in_body: 1, scop: x}",
@@ -86,13 +86,15 @@ extension Bad {
             "1:42: 'proxy' holds a user or password; write {url: URL, user: NAME, password: SECRET}"),
         Bad("proxy: {url: 'http://p', user: u}", "1:60: 'user' needs 'password' beside it"),
         Bad("proxy: {url: 'socks4a://p', password: {env: P}}", "1:63: 'password' needs 'user' beside it"),
-        Bad("proxy: {user: u, password: {env: P}}", "1:42: 'proxy' lacks 'url': URL"),
+        Bad(
+            "proxy: {user: u, password: {env: P}}",
+            "1:42: 'proxy' lacks 'url': its address, with `http`, `https`, `socks5h` or `socks4a`"),
         Bad("cookies: jar", "1:44: 'cookies' is one of 'none', 'memory', 'journal', not 'jar'"),
         Bad("rate: 5", "1:41: 'rate' must be a map, not a text"),
         Bad(
             "rate: {count: 0, per: 1}", "1:49: 'count' must be a whole number from 1 to 1000000, not '0'",
             "1:57: 'per' must be a duration up to 3650d as '200ms', '15s', '5m', '1h' or '30d', not '1'"),
-        Bad("rate: {count: 5}", "1:41: 'rate' lacks 'per': duration"),
+        Bad("rate: {count: 5}", "1:41: 'rate' lacks 'per': the time"),
         Bad("concurrency: 9", "1:48: 'concurrency' must be a whole number from 1 to 8, not '9'"),
         Bad("allow_private: yes", "1:50: 'allow_private' is 'true' or 'false', not 'yes'"),
     ]

@@ -8,11 +8,11 @@ import VedetteCore
 /// A table of keys whose documented defaults are values, and a configuration in which `%` stands for one of the keys.
 private struct DocumentedTable: Sendable, CustomTestStringConvertible {
     let name: String
-    let keys: [KeySpec]
+    let keys: [OptionSpec]
     let names: [String]
     let yaml: String
 
-    init(_ name: String, _ keys: [KeySpec], _ names: [String], _ yaml: String) {
+    init(_ name: String, _ keys: [OptionSpec], _ names: [String], _ yaml: String) {
         (self.name, self.keys, self.names, self.yaml) = (name, keys, names, yaml)
     }
 

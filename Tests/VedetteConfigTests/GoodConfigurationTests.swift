@@ -174,6 +174,21 @@ struct GoodConfigurationTests {
         #expect(sources.map(\.fails) == [7, 7, 7])
     }
 
+    @Test("an option of a kind replaces the key of every source with its name, and is no request header")
+    func optionNamedAsKey() throws {
+        let kind = SourceKindEntry(
+            name: "own", summary: "Compares headers.",
+            options: [OptionSpec("headers", .map(.text), "Those it compares.")],
+            make: { options throws(OptionProblem) in StandInKind(fieldNames: options.map("headers").map(\.name)) })
+        let file = ConfigurationFile(
+            path: "a.yaml", text: "sources: {s: {kind: own, url: 'https://h/', headers: {version: X-Version}}}",
+            isPrivate: false)
+        let loaded = ConfigurationLoader(sourceKinds: [kind], sinkKinds: [], environment: [:]).load([file])
+        let source = try #require(loaded.configuration?.sources.first)
+        #expect(source.kind.fieldNames == ["version"])
+        #expect(source.server.headers.isEmpty)
+    }
+
     @Test("conditions nest, and several matchers of one field must all hold")
     func nested() throws {
         let loaded = load(
@@ -185,7 +200,7 @@ struct GoodConfigurationTests {
               when:
                 any: [{field: state, to: Failed}, {field: state, to: {regex: '^Re.dy'}}]
                 not: {item: {title: {contains: test}}}
-                where: {state: {glob: "R*"}, title: {glob: "p*", contains: "-"}}
+                item: {state: {glob: "R*"}, title: {glob: "p*", contains: "-"}}
               notify: [d]
             """)
         #expect(loaded.problems.map(\.description) == [])

@@ -139,26 +139,43 @@ struct LoaderTests {
         #expect(missing.server == nil && missing.diagnostics.count == 1, "the variable is not set")
     }
 
-    @Test("every key of the tables has a summary, and no table has a key twice")
-    func tables() {
-        let tables = [
-            ConfigurationKeys.top, ConfigurationKeys.server, ConfigurationKeys.oauth2, ConfigurationKeys.tls,
-            ConfigurationKeys.aws, ConfigurationKeys.session,
-            ConfigurationKeys.proxy, ConfigurationKeys.rate, ConfigurationKeys.source, ConfigurationKeys.interval,
-            ConfigurationKeys.stream,
-            ConfigurationKeys.sink,
-            ConfigurationKeys.rule, ConfigurationKeys.notice, ConfigurationKeys.when,
-            ConfigurationKeys.matcher, ConfigurationKeys.settings, ConfigurationKeys.retain, ConfigurationKeys.journal,
-            ConfigurationKeys.secret,
+    @Test("every key of the tables has a summary and is documented, and no table has a key twice")
+    func tables() throws {
+        let pages = URL(filePath: #filePath).appending(path: "../../../Sources/vedette/Documentation.docc").standardized
+        let documentation = try FileManager.default.contentsOfDirectory(at: pages, includingPropertiesForKeys: nil)
+            .filter { $0.pathExtension == "md" }.map { try String(contentsOf: $0, encoding: .utf8) }.joined()
+        var tables = [
+            ConfigurationKeys.top, ConfigurationKeys.when, ConfigurationKeys.matcher, ConfigurationKeys.secret,
         ]
-        for table in tables {
+        tables.append(ConfigurationKeys.tls)
+        var count = 0
+        while let table = tables.popLast() {
+            count += 1
             #expect(Set(table.map(\.name)).count == table.count)
-            for key in table { #expect(!key.type.isEmpty && key.summary.hasSuffix(".")) }
+            for key in table {
+                #expect(key.summary.hasSuffix("."))
+                #expect(["`\(key.name)", "\(key.name):"].contains(where: documentation.contains), "\(key.name)")
+                #expect(!key.isRequired || key.documentedDefault == nil, "\(key.name)")
+                tables += key.type.tables
+            }
         }
+        #expect(count > 30)
         #expect(
             ConfigurationKeys.authentications.allSatisfy { name in ConfigurationKeys.server.contains { $0.name == name }
             })
         let when = Set(ConfigurationKeys.when.map(\.name))
         #expect(when.isSuperset(of: ConfigurationKeys.eventConditions))
+    }
+}
+
+extension OptionType {
+    /// The tables of keys inside it.
+    fileprivate var tables: [[OptionSpec]] {
+        switch self {
+        case .object(let keys): [keys]
+        case .either(let one, let other): one.tables + other.tables
+        case .oneOrMany(let inner), .list(let inner), .map(let inner): inner.tables
+        default: []
+        }
     }
 }

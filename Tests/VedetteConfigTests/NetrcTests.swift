@@ -118,7 +118,7 @@ struct NetrcTests {
             ])
         #expect(
             try said("default login u password s3cret", mode: 0o644) == [
-                place + "the netrc file 'DIR/n' can be read or changed by other users; write 'chmod 600 DIR/n'"
+                place + "the netrc file 'DIR/n' can be read or changed by everybody; write 'chmod 600 DIR/n'"
             ])
         #expect(
             try said("default login u password s3cret", mode: 0o640) == [

@@ -37,7 +37,7 @@ struct NonsenseTests {
             "source: [site, any], field: state, to: other", "source: site, field: latency, to: {above: 5}",
             "source: site, field: state, to: {glob: 'd*'}", "source_state: [failing, offline]",
             "source: box, changes: [state], item: {state: {glob: 'RM*'}}", "field: state, from: [a, b], to: [b, a]",
-            "source: any, item: {tags: a}, where: {tags: b}, appears: true",
+            "source: any, all: [{item: {tags: a}}, {item: {tags: b}}], appears: true",
             "any: [{source: site, disappears: true}, {source: news, appears: true}]",
         ] { #expect(when(text) == [], "\(text)") }
     }

@@ -101,7 +101,7 @@ struct SecretTests {
         try directory.write([0x68, 0xFF], to: "pw", mode: 0o600)
         #expect(
             read("{file: pw}").said == [
-                "DIR/a.yaml:1:52: the secret file 'DIR/pw' is not UTF-8; a secret is one line of text"
+                "DIR/a.yaml:1:52: the secret file 'DIR/pw' is not UTF-8; save it as UTF-8"
             ])
         try directory.write(Array(repeating: 0x61, count: 65 << 10), to: "pw", mode: 0o600)
         #expect(read("{file: pw}").said.first?.contains("larger than 65536 bytes") == true)

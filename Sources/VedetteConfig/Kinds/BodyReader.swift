@@ -9,7 +9,9 @@ struct BodyReader {
     /// The deepest nesting of maps and lists.
     static let maximumDepth = 12
 
-    let findings: Findings
+    let values: ValueReader
+
+    private var findings: Findings { values.findings }
 
     func value(_ node: YAMLNode, _ what: String, level: Int = 1) -> OptionValue? {
         guard node.isMap || node.isList else { return leaf(node, what, isRoot: level == 1) }
@@ -22,12 +24,11 @@ struct BodyReader {
 
     /// - Parameter isRoot: whether this is the whole body; then an unquoted value is a text.
     private func leaf(_ node: YAMLNode, _ what: String, isRoot: Bool) -> OptionValue? {
-        if !isRoot, let word = JSONValueReader(findings: findings).word(node) { return .json(word) }
-        let reader = TemplateReader(findings: findings)
+        if !isRoot, let word = JSONValueReader(values: values).word(node) { return .json(word) }
         if !isRoot, let tag = BodyReader.numberTag(node.text ?? "") {
-            return reader.template(node, what, as: tag).map { .number($0) }
+            return values.template(node, what, as: tag).map { .number($0) }
         }
-        return reader.template(node, what).map { .template($0) }
+        return values.template(node, what).map { .template($0) }
     }
 
     /// Returns the tag of a field that is sent as a number, `{{item.price}}` for `{{number item.price}}`; nil for another text.
@@ -56,7 +57,7 @@ struct BodyReader {
 
     private func list(_ node: YAMLNode, _ what: String, _ level: Int) -> OptionValue? {
         guard let elements = node.elements(what, findings) else { return nil }
-        let values = elements.compactMap { value($0, what, level: level + 1) }
-        return values.count == elements.count ? .list(values) : nil
+        let read = elements.compactMap { value($0, what, level: level + 1) }
+        return read.count == elements.count ? .list(read) : nil
     }
 }

@@ -8,63 +8,46 @@ struct DeliveryPolicyReader {
     let sinks: [String]
     /// The default of `give_up`.
     let giveUp: Duration
-    let findings: Findings
-
-    private var scalars: ScalarReader { ScalarReader(findings: findings) }
 
     /// - Parameter name: the sink's name.
     func policy(_ map: MapReader, of name: String) -> DeliveryPolicy {
         var policy = DeliveryPolicy()
-        policy.giveUp = giveUp
-        if let time = map["give_up"].flatMap({ scalars.duration($0, "'give_up'", atLeast: .seconds(60)) }) {
-            policy.giveUp = time
+        policy.giveUp = map.duration("give_up") ?? giveUp
+        policy.concurrency = map.integer("concurrency") ?? policy.concurrency
+        policy.interval = map.interval("rate") ?? policy.interval
+        policy.isParallel = map.flag("parallel") == true
+        if let queue = map.object("queue") {
+            policy.queue.count = queue.integer("count") ?? policy.queue.count
+            policy.queue.bytes = queue.integer("size").map(Int64.init) ?? policy.queue.bytes
+            policy.queue.policy = queue.choice("full") ?? policy.queue.policy
         }
-        if let count = map["concurrency"].flatMap({
-            scalars.integer($0, "'concurrency'", in: 1...DeliveryPolicy.maximumConcurrency)
-        }) {
-            policy.concurrency = count
-        }
-        if let interval = map["rate"].flatMap({ RateReader(findings: findings).interval($0) }) {
-            policy.interval = interval
-        }
-        policy.isParallel = map["parallel"].flatMap { scalars.flag($0, "'parallel'") } ?? false
-        map["queue"].map { queue($0, &policy.queue) }
-        policy.fallbacks = map["else"].flatMap { fallbacks($0, of: name) } ?? []
-        if let node = map["else_after"] {
-            if map["else"] == nil {
-                findings.error(node.place, "'else_after' needs 'else', the sinks that get the messages")
-            }
-            policy.elseAfter = scalars.duration(node, "'else_after'", atLeast: .seconds(1)) ?? policy.elseAfter
+        policy.fallbacks = fallbacks(map, of: name)
+        policy.elseAfter = map.duration("else_after") ?? policy.elseAfter
+        if map.has("else_after"), !map.has("else") {
+            map.refuse("else_after", "'else_after' needs 'else', the sinks that get the messages")
         }
         return policy
     }
 
-    private func queue(_ node: YAMLNode, _ bound: inout QueueBound) {
-        guard let map = MapReader(node, "'queue'", keys: ConfigurationKeys.queue, findings) else { return }
-        if let count = map["count"].flatMap({ scalars.integer($0, "'count'", in: 1...100_000_000) }) {
-            bound.count = count
-        }
-        if let bytes = map["size"].flatMap({ scalars.size($0, "'size'") }) { bound.bytes = bytes }
-        bound.policy = map["full"].flatMap { scalars.choice($0, "'full'") } ?? bound.policy
-    }
-
-    private func fallbacks(_ node: YAMLNode, of name: String) -> [String]? {
+    private func fallbacks(_ map: MapReader, of name: String) -> [String] {
         var seen = Set<String>()
-        return scalars.oneOrMany(node, "'else'")?.compactMap { node in
-            guard let other = scalars.text(node, "'else'") else { return nil }
-            guard other != name else {
-                findings.error(node.place, "'else' names the sink itself; name another one")
-                return nil
+        return map.words("else").filter { other, place in
+            if other == name {
+                map.findings.error(place, "'else' names the sink itself; name another one")
+            } else if map.findings.isKnown(other, "sink", among: sinks, at: place), !seen.insert(other).inserted {
+                map.findings.error(place, "the sink '\(other)' is named twice in 'else'; keep one")
             }
-            guard sinks.contains(other) else {
-                findings.error(node.place, MapReader.unknown("sink", other, among: sinks))
-                return nil
-            }
-            guard seen.insert(other).inserted else {
-                findings.error(node.place, "the sink '\(other)' is named twice in 'else'; keep one")
-                return nil
-            }
-            return other
+            return true
+        }.map(\.text)
+    }
+}
+
+extension MapReader {
+    /// Reads `rate: {count, per}`, so many in a time, as the time from one to the next.
+    func interval(_ name: String) -> Duration? {
+        guard let map = object(name), let count = map.integer("count"), let time = map.duration("per") else {
+            return nil
         }
+        return time / count
     }
 }

@@ -4,17 +4,17 @@ import VedetteCore
 
 /// Reads the `kind` of a source or sink, on which the other keys depend.
 enum KindName {
-    static func read(_ node: YAMLNode, _ what: String, among known: [String], _ findings: Findings) -> String? {
+    static func read(_ node: YAMLNode, _ what: String, among known: [String], _ values: ValueReader) -> String? {
         // All pairs are read only where `<<:` may bring the key: that takes as long as the rest of a short map.
-        guard let kind = node.child("kind") ?? merged(node, what, findings), !kind.isAbsent else {
+        guard let kind = node.child("kind") ?? merged(node, what, values.findings), !kind.isAbsent else {
             if node.isMap {
-                findings.error(node.place, "\(what) lacks 'kind': one of \(known.sorted().joined(separator: ", "))")
+                values.findings.error(
+                    node.place, "\(what) lacks 'kind': one of \(known.sorted().joined(separator: ", "))")
             }
             return nil
         }
-        guard let name = ScalarReader(findings: findings).text(kind, "'kind'") else { return nil }
-        if !known.contains(name) { findings.error(kind.place, MapReader.unknown("kind", name, among: known)) }
-        return name
+        guard let name = values.text(kind, "'kind'") else { return nil }
+        return values.findings.isKnown(name, "kind", among: known, at: kind.place) ? name : nil
     }
 
     private static func merged(_ node: YAMLNode, _ what: String, _ findings: Findings) -> YAMLNode? {

@@ -7,40 +7,33 @@ struct SinkReader {
     let kinds: [SinkKindEntry]
     let policy: DeliveryPolicyReader
     let publicURL: String?
-    let secrets: SecretReader
-    let findings: Findings
+    let values: ValueReader
 
     func sink(_ entry: YAMLEntry) -> SinkDefinition? {
         let what = "sink '\(entry.name)'"
-        guard let name = KindName.read(entry.value, what, among: kinds.map(\.name), findings),
+        guard let name = KindName.read(entry.value, what, among: kinds.map(\.name), values),
             let kind = kinds.first(where: { $0.name == name }),
             let map = MapReader(
-                entry.value, what, keys: ConfigurationKeys.sink, options: kind.options, remedies: remedies, findings)
+                entry.value, what, keys: ConfigurationKeys.sink, options: kind.options, remedies: remedies, values)
         else { return nil }
-        let reader = OptionReader(secrets: secrets, findings: findings)
         var policy = policy.policy(map, of: entry.name)
         policy.isTextSink = !kind.isEventSink
-        let isGrouped = map["group"].flatMap { ScalarReader(findings: findings).flag($0, "'group'") } ?? false
         if map.has("group"), !kind.isEventSink {
-            findings.error(
+            values.findings.error(
                 map.key("group"),
                 "'group' is about sinks that pass on events; '\(name)' gets one message about several anyway, so remove it"
             )
         }
-        guard let options = reader.options(kind.options, in: map) else { return nil }
-        do throws(OptionProblem) {
-            // A kind may refuse the value of a secret, so without secrets no sink can be made.
-            let watcher = map["watcher"].flatMap { ScalarReader(findings: findings).text($0, "'watcher'") }
-            let factory = secrets.reads ? try kind.make(options) : UnreadSink.make
-            var definition = SinkDefinition(
+        guard let options = map.options(kind.options) else { return nil }
+        // A kind may refuse the value of a secret, so without secrets no sink can be made.
+        let factory = map.making { () throws(OptionProblem) in
+            values.secrets.reads ? try kind.make(options) : UnreadSink.make
+        }
+        return factory.map { factory in
+            SinkDefinition(
                 name: entry.name, kindName: kind.name, make: linking(factory), policy: policy,
-                isInsecure: options.tls("tls").insecure, watcher: watcher, secrets: options.secrets,
-                fingerprint: fingerprint(entry.value))
-            definition.isGrouped = isGrouped
-            return definition
-        } catch {
-            reader.report(error, in: map)
-            return nil
+                isInsecure: options.tls("tls").insecure, watcher: map.text("watcher"),
+                isGrouped: map.flag("group") == true, secrets: options.secrets, fingerprint: fingerprint(entry.value))
         }
     }
 

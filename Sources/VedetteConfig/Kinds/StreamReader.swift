@@ -6,11 +6,9 @@ import VedetteCore
 struct StreamReader {
     let findings: Findings
 
-    private var scalars: ScalarReader { ScalarReader(findings: findings) }
-
     /// Returns the settings; nil for a source without a stream, or with an error in it.
     func settings(_ map: MapReader, of kind: SourceKindEntry, among kinds: [SourceKindEntry]) -> StreamSettings? {
-        guard let node = map["stream"] else { return nil }
+        guard let node = map.node("stream") else { return nil }
         if node.text == "false" { return nil }
         guard kind.streams != .none else {
             let able = kinds.filter { $0.streams != .none }.map(\.name).joined(separator: ", ")
@@ -25,40 +23,37 @@ struct StreamReader {
                     : "'while' sets intervals of polls, which a stream does not have; remove one of the two")
             return nil
         }
-        if map["url"]?.text?.hasPrefix("file:") ?? false {
+        if map.value("url")?.text?.hasPrefix("file:") ?? false {
             findings.error(map.key("stream"), "'stream' needs a server that pushes; a file is read again and again")
             return nil
         }
-        guard node.isMap else { return scalars.flag(node, "'stream'").map { _ in StreamSettings() } }
-        guard let inner = MapReader(node, "'stream'", keys: ConfigurationKeys.stream, findings) else { return nil }
-        return settings(inner, of: kind)
+        if map.flag("stream") == true { return StreamSettings() }
+        return map.object("stream").map { settings($0, of: kind) }
     }
 
     private func settings(_ map: MapReader, of kind: SourceKindEntry) -> StreamSettings {
         var settings = StreamSettings()
-        settings.format = map["format"].flatMap { scalars.choice($0, "'format'") }
-        let least = Duration.seconds(1)
-        settings.keepAlive =
-            map["keep_alive"].flatMap { scalars.duration($0, "'keep_alive'", atLeast: least) } ?? settings.keepAlive
-        settings.initial = map["initial"].flatMap { scalars.duration($0, "'initial'", atLeast: .milliseconds(100)) }
-        settings.parameter = map["parameter"].flatMap { scalars.text($0, "'parameter'") }
-        settings.resume = map["resume"].flatMap { scalars.text($0, "'resume'") }
+        settings.format = map.choice("format")
+        settings.keepAlive = map.duration("keep_alive") ?? settings.keepAlive
+        settings.initial = map.duration("initial")
+        settings.parameter = map.text("parameter")
+        settings.resume = map.text("resume")
         settings.only = conditions(map, "only", of: kind)
         settings.delete = conditions(map, "delete", of: kind)
         settings.bookmark = conditions(map, "bookmark", of: kind)
         settings.expired = conditions(map, "expired", of: kind)
-        if settings.resume != nil, kind.streams != .paths {
+        if map.has("resume"), kind.streams != .paths {
             findings.error(map.key("resume"), "'resume' is a path, which the kind '\(kind.name)' does not find")
-        } else if settings.resume != nil, settings.parameter == nil {
+        } else if map.has("resume"), !map.has("parameter") {
             findings.error(map.key("resume"), "'resume' needs 'parameter', the query parameter that takes the id back")
-        } else if settings.parameter != nil, settings.resume == nil, settings.format == .lines {
+        } else if map.has("parameter"), !map.has("resume"), settings.format == .lines {
             findings.error(map.key("parameter"), "'parameter' needs 'resume', the path of the id in a line")
         }
         return settings
     }
 
     private func conditions(_ map: MapReader, _ key: String, of kind: SourceKindEntry) -> [RecordCondition] {
-        guard let node = map[key], let entries = node.entries("'\(key)'", findings) else { return [] }
+        guard let entries = map.node(key)?.entries("'\(key)'", findings) else { return [] }
         return entries.compactMap { entry in
             guard entry.name == RecordCondition.event || kind.streams == .paths else {
                 findings.error(
@@ -66,7 +61,7 @@ struct StreamReader {
                     "the kind '\(kind.name)' finds no path in a record; write '$event', the event's name")
                 return nil
             }
-            return scalars.texts(entry.value, "'\(entry.name)' of '\(key)'").map { RecordCondition(entry.name, $0) }
+            return map.values.texts(entry.value, "'\(entry.name)' of '\(key)'").map { RecordCondition(entry.name, $0) }
         }
     }
 }

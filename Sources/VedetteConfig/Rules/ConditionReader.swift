@@ -5,10 +5,10 @@ import VedetteText
 
 /// Reads `when`.
 struct ConditionReader {
-    let findings: Findings
+    let values: ValueReader
 
-    private var scalars: ScalarReader { ScalarReader(findings: findings) }
-    private var matchers: MatcherReader { MatcherReader(findings: findings) }
+    private var findings: Findings { values.findings }
+    private var matchers: MatcherReader { MatcherReader(values: values) }
 
     /// The deepest nesting of `all`, `any` and `not`.
     private static let maximumNesting = 16
@@ -43,16 +43,17 @@ struct ConditionReader {
                 node.place, "conditions are nested deeper than \(ConditionReader.maximumNesting); use several rules")
             return nil
         }
-        guard let map = MapReader(node, "'when'", keys: ConfigurationKeys.when, findings) else { return nil }
+        guard let map = MapReader(node, "'when'", keys: ConfigurationKeys.when, values) else { return nil }
         if map.has("how_many") { checkCount(map, depth: depth) }
         var parts: [Condition] = []
-        if let source = map["source"], let (names, text) = sources(source, scope) {
+        if map.has("source") {
+            let (names, text) = sources(map, scope)
             scope = scope.among(names)
             parts.append(.source(names, text: text))
         }
         // Under `how_many` they select the items that count.
-        for name in ["item", "where"] where !map.has("how_many") {
-            parts += map[name].map { items($0, name, scope) } ?? []
+        if !map.has("how_many") {
+            parts += matchers.items(map, "item", scope).map { Condition.item($0.name, $0.matcher) }
         }
         if let condition = eventCondition(map, scope) { parts.append(condition) }
         let nested = nested(map, scope, depth)
@@ -80,7 +81,7 @@ struct ConditionReader {
     private func nested(_ map: MapReader, _ scope: NameScope, _ depth: Int) -> [Part] {
         var parts: [Part] = []
         for name in ["all", "any"] {
-            guard let node = map[name], let elements = node.elements("'\(name)'", findings) else { continue }
+            guard let node = map.node(name), let elements = node.elements("'\(name)'", findings) else { continue }
             if elements.isEmpty { findings.error(node.place, "'\(name)' is an empty list; write a condition") }
             let read = elements.compactMap { element in
                 var inner = scope
@@ -98,7 +99,7 @@ struct ConditionReader {
                         ? read.contains(where: \.selectsEvents) : read.allSatisfy(\.selectsEvents),
                     matchesExisting: !hasTimedAlternative && read.contains(where: \.matchesExisting)))
         }
-        if let node = map["not"] {
+        if let node = map.node("not") {
             var inner = scope
             guard let part = read(node, &inner, depth: depth + 1) else { return parts }
             if part.matchesExisting {
@@ -111,12 +112,10 @@ struct ConditionReader {
     }
 
     /// Reads names and globs; each must match a source.
-    private func sources(_ node: YAMLNode, _ scope: NameScope) -> (Set<String>, String)? {
-        guard let nodes = scalars.oneOrMany(node, "'source'") else { return nil }
+    private func sources(_ map: MapReader, _ scope: NameScope) -> (Set<String>, String) {
         var found = Set<String>()
         var texts: [String] = []
-        for node in nodes {
-            guard let text = scalars.text(node, "'source'") else { return nil }
+        for (text, place) in map.words("source") {
             texts.append("'\(text)'")
             if scope.fields.keys.contains(text) {
                 found.insert(text)
@@ -127,20 +126,12 @@ struct ConditionReader {
             guard matching.isEmpty else { continue }
             let known = scope.names.sorted().prefix(12).joined(separator: ", ")
             findings.error(
-                node.place,
+                place,
                 Glob.isGlob(text)
                     ? "'\(text)' matches no source; known are \(known)"
                     : MapReader.unknown("source", text, among: scope.names))
         }
         return (found, texts.joined(separator: " or "))
-    }
-
-    private func items(_ node: YAMLNode, _ name: String, _ scope: NameScope) -> [Condition] {
-        guard let entries = node.entries("'\(name)'", findings) else { return [] }
-        return entries.flatMap { entry in
-            scope.check(field: entry.name, at: entry.key.place, findings)
-            return matchers.matchers(entry.value, "'\(entry.name)'").map { Condition.item(entry.name, $0) }
-        }
     }
 }
 
@@ -159,113 +150,87 @@ extension ConditionReader {
                 findings.error(map.key(name), "'\(name)' needs 'field', as 'field: state'")
             }
         }
-        guard let name = given.first, let node = map[name] else { return nil }
+        guard let name = given.first else { return nil }
         switch name {
-        case "field": return field(node, map, scope)
-        case "stays": return stays(node, map, scope)
-        case "how_many": return howMany(node, map, scope)
-        case "appears": return isTrue(node, name) ? .appears : nil
-        case "disappears": return isTrue(node, name) ? .disappears : nil
+        case "field": return field(map, scope)
+        case "stays": return stays(map, scope)
+        case "how_many": return map.object("how_many").flatMap { howMany($0, map, scope) }
+        case "appears": return isTrue(map, name) ? .appears : nil
+        case "disappears": return isTrue(map, name) ? .disappears : nil
         case "changes":
-            guard let nodes = scalars.oneOrMany(node, "'changes'") else { return nil }
-            return .changes(nodes.compactMap { self.name($0, "'changes'", scope) })
-        case "sink_state": return states(node, "'sink_state'", among: ConditionReader.sinkStates)
-        default: return states(node, "'source_state'", among: ConditionReader.sourceStates)
+            return .changes(
+                map.words(name).map { name, place in
+                    scope.check(field: name, at: place, findings)
+                    return name
+                })
+        default:
+            let kinds = ConfigurationKeys.sourceStates + ConfigurationKeys.sinkStates
+            let states = map.texts(name).compactMap { word in kinds.first { $0.word == word } }
+            // Without one an error is reported already, and an empty set would be reported as a contradiction, too.
+            return states.isEmpty ? nil : .sourceState(Set(states))
         }
     }
 
-    private func name(_ node: YAMLNode, _ what: String, _ scope: NameScope) -> String? {
-        guard let name = scalars.text(node, what) else { return nil }
-        scope.check(field: name, at: node.place, findings)
-        return name
-    }
-
-    private func field(_ node: YAMLNode, _ map: MapReader, _ scope: NameScope) -> Condition? {
-        guard let name = name(node, "'field'", scope) else { return nil }
-        if let node = map["older"] {
+    private func field(_ map: MapReader, _ scope: NameScope) -> Condition? {
+        guard let name = map.field("field", in: scope) else { return nil }
+        if map.has("older") {
             for other in ["from", "to", "by", "compare"] where map.has(other) {
                 findings.error(map.key(other), "'\(other)' is about a change, but 'older' is not; remove one")
             }
-            return scalars.duration(node, "'older'", atLeast: .seconds(1)).map { .older(name, $0) }
+            return map.duration("older").map { .older(name, $0) }
         }
-        let from = map["from"].flatMap { matchers.matcher($0, "'from'") }
-        let to = map["to"].flatMap { matchers.matcher($0, "'to'") }
-        let comparison: Comparison? = map["compare"].flatMap { scalars.choice($0, "'compare'") }
-        guard let node = map["by"], let text = scalars.text(node, "'by'") else {
+        let from = map.node("from").flatMap { matchers.matcher($0, "'from'") }
+        let to = map.node("to").flatMap { matchers.matcher($0, "'to'") }
+        guard let text = map.text("by") else {
             if map.has("compare") { findings.error(map.key("compare"), "'compare' needs 'by', as 'by: 5%'") }
             return .field(name, from: from, to: to)
         }
         guard var delta = Delta(text) else {
-            findings.error(
-                node.place, "'by' is a number or a percentage above zero as 10, 5%, +5% or -10, not '\(text)'")
+            map.refuse(
+                "by", "'by' is a number or a percentage above zero as 10, 5%, +5% or -10, not '\(text)'")
             return nil
         }
-        delta.comparesWithAnnounced = comparison != .previous
+        delta.comparesWithAnnounced = map.text("compare") != "previous"
         let by = Condition.by(name, delta)
         return from == nil && to == nil ? by : .all([.field(name, from: from, to: to), by])
     }
 
     /// Reads `stays`: a change to the value is the match, and `for` is how long it must last.
-    private func stays(_ node: YAMLNode, _ map: MapReader, _ scope: NameScope) -> Condition? {
+    private func stays(_ map: MapReader, _ scope: NameScope) -> Condition? {
         for name in ["from", "to", "by", "compare"] where map.has(name) {
             findings.error(map.key(name), "'\(name)' is about a change, but 'stays' is not; remove one")
         }
-        let name = map.has("field") ? map["field"].flatMap { self.name($0, "'field'", scope) } : "state"
-        guard let name, let value = matchers.matcher(node, "'stays'") else { return nil }
+        let name = map.has("field") ? map.field("field", in: scope) : "state"
+        guard let name, let value = map.node("stays").flatMap({ matchers.matcher($0, "'stays'") }) else { return nil }
         return .stays(name, value)
     }
 
     /// Reads `how_many`: the items are those of the one source of the same map.
-    private func howMany(_ node: YAMLNode, _ map: MapReader, _ scope: NameScope) -> Condition? {
-        guard let count = MapReader(node, "'how_many'", keys: ConfigurationKeys.howMany, findings) else { return nil }
+    private func howMany(_ count: MapReader, _ map: MapReader, _ scope: NameScope) -> Condition? {
         guard scope.names.count == 1, let source = scope.names.first else {
-            findings.error(node.place, "'how_many' counts the items of one source; name it as 'source: NAME'")
+            findings.error(count.node.place, "'how_many' counts the items of one source; name it as 'source: NAME'")
             return nil
         }
         guard count.has("state") != count.has("field"), count.has("field") == count.has("is") else {
-            findings.error(node.place, "'how_many' takes 'state', or 'field' with 'is'")
+            findings.error(count.node.place, "'how_many' takes 'state', or 'field' with 'is'")
             return nil
         }
         guard count.has("below") != count.has("above") else {
-            findings.error(node.place, "'how_many' takes one of 'below' and 'above'")
+            findings.error(count.node.place, "'how_many' takes one of 'below' and 'above'")
             return nil
         }
-        let field = count["field"].flatMap { name($0, "'field'", scope) } ?? "state"
-        let value = (count["state"] ?? count["is"]).flatMap { matchers.matcher($0, "'how_many'") }
-        let below = count["below"].flatMap { scalars.number($0, "'below'") }.map { Threshold.below($0) }
-        let above = count["above"].flatMap { scalars.number($0, "'above'") }.map { Threshold.above($0) }
-        guard let value, let bound = below ?? above else { return nil }
-        let items = (map["item"] ?? map["where"])?.entries("'item'", findings) ?? []
-        let conditions = items.flatMap { entry in
-            scope.check(field: entry.name, at: entry.key.place, findings)
-            return matchers.matchers(entry.value, "'\(entry.name)'").map { (name: entry.name, matcher: $0) }
-        }
+        let field = count.field("field", in: scope) ?? "state"
+        let value = (count.node("state") ?? count.node("is")).flatMap { matchers.matcher($0, "'how_many'") }
+        let bound = count.number("below").map(Threshold.below) ?? count.number("above").map(Threshold.above)
+        guard let value, let bound else { return nil }
+        let items = matchers.items(map, "item", scope)
         return .howMany(
-            ItemCount(SourceCondition(source: source, items: conditions, field: field, matcher: value), bound: bound))
+            ItemCount(SourceCondition(source: source, items: items, field: field, matcher: value), bound: bound))
     }
 
-    /// The values of `compare`.
-    private enum Comparison: String, CaseIterable {
-        case told, previous
-    }
-
-    private func isTrue(_ node: YAMLNode, _ name: String) -> Bool {
-        guard let flag = scalars.flag(node, "'\(name)'") else { return false }
-        if !flag { findings.error(node.place, "'\(name): false' has no effect; remove it, or use 'not'") }
+    private func isTrue(_ map: MapReader, _ name: String) -> Bool {
+        guard let flag = map.flag(name) else { return false }
+        if !flag { map.refuse(name, "'\(name): false' has no effect; remove it, or use 'not'") }
         return flag
-    }
-
-    /// The values of `source_state`.
-    static let sourceStates: [Event.Kind] = [
-        .failing, .recovered, .stale, .suspect, .offline, .online, .unequal, .equal,
-    ]
-    /// The values of `sink_state`.
-    static let sinkStates: [Event.Kind] = [.paused, .disabled]
-
-    private func states(_ node: YAMLNode, _ what: String, among kinds: [Event.Kind]) -> Condition? {
-        guard let nodes = scalars.oneOrMany(node, what) else { return nil }
-        let states = Set(nodes.compactMap { scalars.choice($0, what, among: kinds) })
-        // Without one an error is reported already, and an empty set would be reported as a contradiction, too.
-        return states.isEmpty ? nil : .sourceState(states)
     }
 }

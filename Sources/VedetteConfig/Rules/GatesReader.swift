@@ -8,30 +8,33 @@ struct GatesReader {
     let scope: NameScope
     /// Reads the sinks of a `notify`.
     let notices: (YAMLNode) -> [Rule.NotificationTarget]
-    let findings: Findings
+    let values: ValueReader
 
-    private var scalars: ScalarReader { ScalarReader(findings: findings) }
+    private var findings: Findings { values.findings }
 
     func gates(_ map: MapReader) -> Gates {
         var gates = Gates()
-        gates.pendingFor = map["for"].flatMap { scalars.duration($0, "'for'") } ?? .zero
-        gates.depends = map["depends"].flatMap(depends) ?? []
+        gates.pendingFor = map.duration("for") ?? .zero
+        gates.depends = map.words("depends")
+            .filter { findings.isKnown($0.text, "source", among: scope.all, at: $0.place) }.map(\.text)
         gates.quiet = quiet(map)
-        gates.conditions = conditions(map["if"], "'if'") + conditions(map["unless"], "'unless'", isExcluded: true)
-        gates.atLeast = map["at_least"].flatMap(atLeast)
-        gates.nothing = map["nothing"].flatMap { scalars.duration($0, "'nothing'", atLeast: .seconds(1)) } ?? .zero
+        gates.conditions = conditions(map, "if") + conditions(map, "unless", isExcluded: true)
+        gates.atLeast = limit(map, "at_least")
+        gates.nothing = map.duration("nothing") ?? .zero
         for name in ["for", "at_least", "digest", "once_per"]
         where map.has("nothing") && map.has(name) {
             findings.error(
                 map.key(name), "'\(name)' is about events, but 'nothing' is about their absence; remove one")
         }
-        gates.oncePer = map["once_per"].flatMap { field($0, "'once_per'") }
-        gates.digest = map["digest"].flatMap(digest)
-        gates.limit = map["limit"].flatMap(limit)
-        gates.remind = map["remind"].flatMap(remind)
-        gates.escalate = map["escalate"].map(escalate) ?? []
-        gates.resolved = map["resolved"].flatMap { $0.isMap ? true : scalars.flag($0, "'resolved'") } ?? false
-        gates.recoveredFor = map["recovered_for"].flatMap { scalars.duration($0, "'recovered_for'") } ?? .zero
+        gates.oncePer = map.field("once_per", in: scope)
+        gates.digest = map.object("digest").flatMap(digest)
+        gates.limit = limit(map, "limit")
+        if let remind = map.object("remind"), let every = remind.duration("every") {
+            gates.remind = Reminder(every: every, until: remind.texts("until"))
+        }
+        gates.escalate = escalate(map)
+        gates.resolved = map.value("resolved")?.isMap == true || map.flag("resolved") == true
+        gates.recoveredFor = map.duration("recovered_for") ?? .zero
         if map.has("recovered_for"), !gates.resolved {
             findings.error(
                 map.key("recovered_for"),
@@ -44,140 +47,104 @@ struct GatesReader {
         return gates
     }
 
-    private func field(_ node: YAMLNode, _ what: String) -> String? {
-        guard let name = scalars.text(node, what) else { return nil }
-        scope.check(field: name, at: node.place, findings)
-        return name
-    }
-
-    private func depends(_ node: YAMLNode) -> [String]? {
-        scalars.oneOrMany(node, "'depends'")?.compactMap { node in
-            guard let name = scalars.text(node, "'depends'") else { return nil }
-            if scope.all.contains(name) { return name }
-            findings.error(node.place, MapReader.unknown("source", name, among: scope.all))
-            return nil
-        }
-    }
-
     /// Reads `quiet`, and `during` of the rule, which is its inverse.
     private func quiet(_ rule: MapReader) -> Quiet? {
-        let outside = rule["during"].flatMap(namedWindows) ?? []
-        guard let node = rule["quiet"] else {
+        let outside = namedWindows(rule)
+        guard rule.has("quiet") else {
             return outside.isEmpty ? nil : Quiet(windows: [], outside: outside, action: .defer)
         }
-        guard let map = MapReader(node, "'quiet'", keys: ConfigurationKeys.quiet, findings) else { return nil }
-        let action: Quiet.Action? = map["then"].flatMap { scalars.choice($0, "'then'") }
+        guard let map = rule.object("quiet") else { return nil }
         if !map.has("during"), !rule.has("during") {
-            findings.error(node.place, "'quiet' lacks 'during': names of windows")
+            findings.error(map.node.place, "'quiet' lacks 'during': names of windows")
         }
-        return Quiet(
-            windows: map["during"].flatMap(namedWindows) ?? [], outside: outside, action: action ?? .defer)
+        return Quiet(windows: namedWindows(map), outside: outside, action: map.choice("then") ?? .defer)
     }
 
-    private func namedWindows(_ node: YAMLNode) -> [CivilWindow]? {
-        scalars.oneOrMany(node, "'during'")?.flatMap { node -> [CivilWindow] in
-            guard let name = scalars.text(node, "'during'") else { return [] }
-            if let found = windows[name] { return found }
-            findings.error(node.place, MapReader.unknown("window", name, among: Array(windows.keys)))
-            return []
+    private func namedWindows(_ map: MapReader) -> [CivilWindow] {
+        map.words("during").flatMap { name, place in
+            findings.isKnown(name, "window", among: Array(windows.keys), at: place) ? windows[name] ?? [] : []
         }
     }
 
     /// Reads `if` or `unless`: a map, or a list of maps of which each must hold.
-    private func conditions(_ node: YAMLNode?, _ what: String, isExcluded: Bool = false) -> [SourceCondition] {
-        guard let node, let nodes = scalars.oneOrMany(node, what) else { return [] }
-        let matchers = MatcherReader(findings: findings)
+    private func conditions(_ rule: MapReader, _ name: String, isExcluded: Bool = false) -> [SourceCondition] {
+        let nodes = rule.node(name).flatMap { values.oneOrMany($0, "'\(name)'") } ?? []
+        let matchers = MatcherReader(values: values)
         return nodes.compactMap { node in
-            guard let map = MapReader(node, what, keys: ConfigurationKeys.sourceCondition, findings),
-                let sourceNode = map["source"], let source = scalars.text(sourceNode, "'source'")
+            guard let map = MapReader(node, "'\(name)'", keys: ConfigurationKeys.sourceCondition, values),
+                let source = map.text("source"), let place = map.value("source")?.place,
+                findings.isKnown(source, "source", among: scope.all, at: place)
             else { return nil }
-            guard scope.all.contains(source) else {
-                findings.error(sourceNode.place, MapReader.unknown("source", source, among: scope.all))
-                return nil
-            }
-            let items = (map["item"]?.entries("'item'", findings) ?? []).flatMap { entry in
-                matchers.matchers(entry.value, "'\(entry.name)'").map { (name: entry.name, matcher: $0) }
-            }
-            let field = map["field"].flatMap { scalars.text($0, "'field'") } ?? "state"
-            guard let matcher = map["is"].flatMap({ matchers.matcher($0, "'is'") }) else { return nil }
+            let items = matchers.items(map, "item")
+            guard let matcher = map.node("is").flatMap({ matchers.matcher($0, "'is'") }),
+                let field = map.text("field")
+            else { return nil }
             return SourceCondition(
                 source: source, items: items, field: field, matcher: matcher, isExcluded: isExcluded,
-                drops: map["drop"].flatMap { scalars.flag($0, "'drop'") } ?? false)
+                drops: map.flag("drop") == true)
         }
     }
 
-    private func atLeast(_ node: YAMLNode) -> Limit? {
-        guard let map = MapReader(node, "'at_least'", keys: ConfigurationKeys.atLeast, findings) else { return nil }
-        let count = map["count"].flatMap { scalars.integer($0, "'count'", in: 2...1000) }
-        let per = map["per"].flatMap { scalars.duration($0, "'per'", atLeast: .seconds(1)) }
-        let by = map["by"].flatMap { grouping($0) } ?? .rule
-        guard let count, let per else { return nil }
+    /// Reads `limit` or `at_least`.
+    private func limit(_ rule: MapReader, _ name: String) -> Limit? {
+        guard let map = rule.object(name), let by = grouping(map), let count = map.integer("count"),
+            let per = map.duration("per")
+        else { return nil }
         return Limit(count: count, per: per, by: by)
     }
 
-    private func limit(_ node: YAMLNode) -> Limit? {
-        guard let map = MapReader(node, "'limit'", keys: ConfigurationKeys.limit, findings) else { return nil }
-        let count = map["count"].flatMap { scalars.integer($0, "'count'", in: 1...10_000) }
-        let per = map["per"].flatMap { scalars.duration($0, "'per'", atLeast: .seconds(1)) }
-        let by = map["by"].flatMap { grouping($0) } ?? .item
-        guard let count, let per else { return nil }
-        return Limit(count: count, per: per, by: by)
-    }
-
-    /// Reads `rule`, `item`, or the name of a field.
-    private func grouping(_ node: YAMLNode) -> Grouping? {
-        guard let text = scalars.text(node, "'by'") else { return nil }
-        switch text {
-        case "rule": return .rule
-        case "item": return .item
-        default:
-            scope.check(field: text, at: node.place, findings)
-            return .field(text)
+    /// Reads `by`: `rule`, `item`, or the name of a field.
+    private func grouping(_ map: MapReader) -> Grouping? {
+        switch map.text("by") {
+        case "rule": .rule
+        case "item": .item
+        default: map.field("by", in: scope).map { .field($0) }
         }
     }
 
-    private func digest(_ node: YAMLNode) -> DigestPlan? {
-        guard let map = MapReader(node, "'digest'", keys: ConfigurationKeys.digest, findings) else { return nil }
-        let every = map["every"].flatMap { scalars.duration($0, "'every'", atLeast: .seconds(1)) }
-        let time = map["at"].flatMap { self.time($0, zone: map["tz"].flatMap(WindowReader(findings: findings).zone)) }
+    private func digest(_ map: MapReader) -> DigestPlan? {
+        let windows = WindowReader(values: values)
+        let time = map.timeOfDay("at", zone: windows.zone(map))
         guard map.has("every") != map.has("at") else {
-            findings.error(node.place, "'digest' takes one of 'every' (a duration) and 'at' (a time of day)")
+            findings.error(
+                map.node.place, "'digest' takes one of 'every' (a duration) and 'at' (a time of day)")
             return nil
         }
-        let by = map["by"].flatMap { grouping($0) } ?? .rule
-        let days = map["days"].flatMap(WindowReader(findings: findings).days) ?? []
+        let by = grouping(map)
+        let days = windows.days(map)
         for name in ["days", "tz"] where map.has(name) && !map.has("at") {
             findings.error(map.key(name), "'\(name)' needs 'at', as 'at: \"08:00\"'")
         }
-        if let every { return DigestPlan(release: .every(every), by: by) }
+        guard let by else { return nil }
+        if let every = map.duration("every") { return DigestPlan(release: .every(every), by: by) }
         return time.map { DigestPlan(release: .at($0, days: days), by: by) }
     }
 
-    func time(_ node: YAMLNode, zone: String? = nil) -> CivilTimeOfDay? {
-        guard let text = scalars.text(node, "'at'") else { return nil }
-        guard let time = CivilTimeOfDay(text, zone: zone) else {
-            findings.error(node.place, "'at' is a time of day as \"08:30\", not '\(text)'")
-            return nil
-        }
-        return time
-    }
-
-    private func remind(_ node: YAMLNode) -> Reminder? {
-        guard let map = MapReader(node, "'remind'", keys: ConfigurationKeys.remind, findings),
-            let every = map["every"].flatMap({ scalars.duration($0, "'every'", atLeast: .seconds(1)) })
-        else { return nil }
-        return Reminder(every: every, until: map["until"].flatMap { scalars.texts($0, "'until'") } ?? [])
-    }
-
-    private func escalate(_ node: YAMLNode) -> [Escalation] {
-        guard let nodes = node.elements("'escalate'", findings) else { return [] }
+    private func escalate(_ rule: MapReader) -> [Escalation] {
+        guard let node = rule.node("escalate"), let nodes = node.elements("'escalate'", findings) else { return [] }
         if nodes.isEmpty { findings.error(node.place, "'escalate' is an empty list; write a step or remove the key") }
         return nodes.compactMap { node -> Escalation? in
-            guard let map = MapReader(node, "a step of 'escalate'", keys: ConfigurationKeys.escalation, findings),
-                let after = map["after"].flatMap({ scalars.duration($0, "'after'", atLeast: .seconds(1)) }),
-                let sinks = map["notify"]
+            guard let map = MapReader(node, "a step of 'escalate'", keys: ConfigurationKeys.escalation, values),
+                let after = map.duration("after"), let sinks = map.node("notify")
             else { return nil }
             return Escalation(after: after, notify: notices(sinks))
         }.sorted { $0.after < $1.after }
+    }
+}
+
+extension MapReader {
+    /// Reads the name of a field.
+    func field(_ name: String, in scope: NameScope) -> String? {
+        guard let field = text(name) else { return nil }
+        scope.check(field: field, at: value(name)?.place ?? node.place, findings)
+        return field
+    }
+
+    /// Reads a time of the day.
+    func timeOfDay(_ name: String, zone: String? = nil) -> CivilTimeOfDay? {
+        guard let text = text(name) else { return nil }
+        let time = CivilTimeOfDay(text, zone: zone)
+        if time == nil { refuse(name, "'\(name)' is a time of day as \"08:30\", not '\(text)'") }
+        return time
     }
 }

@@ -5,9 +5,9 @@ import VedetteText
 
 /// Reads what a value must be: a value, a list, or `{glob | regex | contains | above | below}`.
 struct MatcherReader {
-    let findings: Findings
+    let values: ValueReader
 
-    private var scalars: ScalarReader { ScalarReader(findings: findings) }
+    private var findings: Findings { values.findings }
 
     /// Exactly one.
     func matcher(_ node: YAMLNode, _ what: String) -> ValueMatcher? {
@@ -22,32 +22,34 @@ struct MatcherReader {
             findings.error(node.place, "\(what) has no value; write one, \"\" for an empty text, or remove the key")
             return []
         }
-        guard node.isMap else { return scalars.texts(node, what).map { [.oneOf($0)] } ?? [] }
-        guard let map = MapReader(node, what, keys: ConfigurationKeys.matcher, findings) else { return [] }
+        guard node.isMap else { return values.texts(node, what).map { [.oneOf($0)] } ?? [] }
+        guard let map = MapReader(node, what, keys: ConfigurationKeys.matcher, values) else { return [] }
         if node.isEmpty { findings.error(node.place, "\(what) takes one of \(MatcherReader.names)") }
-        return ConfigurationKeys.matcher.compactMap { key in map[key.name].flatMap { matcher(key.name, $0) } }
+        return ConfigurationKeys.matcher.compactMap { matcher($0.name, map) }
     }
 
     private static let names = ConfigurationKeys.matcher.map { "'\($0.name)'" }.joined(separator: ", ")
 
-    private func matcher(_ name: String, _ node: YAMLNode) -> ValueMatcher? {
+    private func matcher(_ name: String, _ map: MapReader) -> ValueMatcher? {
         switch name {
-        case "glob": scalars.text(node, "'glob'").map { .glob(Glob($0)) }
-        case "regex": regex(node)
-        case "contains": scalars.text(node, "'contains'").map { .contains($0) }
-        case "above": scalars.number(node, "'above'").map { .above($0) }
-        case "not": self.matcher(node, "'not'").map { .not($0) }
-        default: scalars.number(node, "'below'").map { .below($0) }
+        case "glob": map.text(name).map { .glob(Glob($0)) }
+        case "regex":
+            map.node(name).flatMap { node in
+                values.pattern(node, "") { text throws(PatternError) in .regex(try RegularExpression(text), text: text)
+                }
+            }
+        case "contains": map.text(name).map { .contains($0) }
+        case "above": map.number(name).map { .above($0) }
+        case "not": map.node(name).flatMap { matcher($0, "'not'") }.map { .not($0) }
+        default: map.number(name).map { .below($0) }
         }
     }
 
-    private func regex(_ node: YAMLNode) -> ValueMatcher? {
-        guard let text = scalars.text(node, "'regex'") else { return nil }
-        do throws(PatternError) {
-            return .regex(try RegularExpression(text), text: text)
-        } catch {
-            findings.error(node.place(ofScalarAt: error.offset ?? 0), error.detail)
-            return nil
+    /// Reads a map of fields and what their values must be.
+    func items(_ map: MapReader, _ name: String, _ scope: NameScope? = nil) -> [(name: String, matcher: ValueMatcher)] {
+        (map.node(name)?.entries("'\(name)'", findings) ?? []).flatMap { entry in
+            scope?.check(field: entry.name, at: entry.key.place, findings)
+            return matchers(entry.value, "'\(entry.name)'").map { (name: entry.name, matcher: $0) }
         }
     }
 }

@@ -13,38 +13,38 @@ struct RuleReader {
     /// The sinks that are told of several subjects one by one.
     let each: Set<String>
     let windows: [String: [CivilWindow]]
-    let findings: Findings
+    let values: ValueReader
 
-    private var scalars: ScalarReader { ScalarReader(findings: findings) }
+    private var findings: Findings { values.findings }
 
     func rule(_ node: YAMLNode) -> ReadRule? {
         let title = node.child("name")?.text
         let what = title.map { "rule '\($0)'" } ?? "a rule"
-        guard let map = MapReader(node, what, keys: ConfigurationKeys.rule, findings) else { return nil }
-        let nameNode = map["name"]
-        let name = nameNode.flatMap { NameValidator.check($0, "rule", findings) }
-        let when = map["when"].flatMap { ConditionReader(findings: findings).condition($0, scope) }
-        let stop = map["stop"].flatMap { scalars.flag($0, "'stop'") } ?? false
-        let priority: Priority? = map["priority"].flatMap { scalars.choice($0, "'priority'") }
+        guard let map = MapReader(node, what, keys: ConfigurationKeys.rule, values) else { return nil }
+        let place = map.value("name")?.place ?? node.place
+        let name = map.text("name").flatMap { NameValidator.check($0, "rule", at: place, findings) }
+        let when = map.node("when").flatMap { ConditionReader(values: values).condition($0, scope) }
+        let stop = map.flag("stop") == true
         let inner = when?.scope ?? scope
         let notices = notices(map, stop: stop, inner)
-        let tags = map["tags"].flatMap { scalars.texts($0, "'tags'") } ?? []
+        let tags = map.texts("tags")
         let gates = gates(map, inner)
-        let tests = map["tests"].map { RuleTestReader(scope: inner, sinks: sinks, findings: findings).tests($0) } ?? []
-        guard let name, let nameNode, let when else { return nil }
+        let tests = map.node("tests").map { RuleTestReader(scope: inner, sinks: sinks, values: values).tests($0) } ?? []
+        guard let name, let when else { return nil }
         if when.matchesExisting, gates.pendingFor == .zero, when.condition.isTimed == false {
             findings.error(map.key("when"), "'stays' needs 'for': how long it stays, as 'for: 30m'")
         }
         checkEffect(map, of: when.condition)
         var rule = Rule(
-            name: name, when: when.condition, stop: stop, priority: priority ?? .normal, tags: tags, notify: notices,
+            name: name, when: when.condition, stop: stop, priority: map.choice("priority") ?? .normal, tags: tags,
+            notify: notices,
             gates: gates, matchesExisting: when.matchesExisting,
             identity: RuleIdentity.of(map, RuleIdentity.ofRows))
         rule.logIdentity = RuleIdentity.of(map, RuleIdentity.ofLogs)
-        rule.formerName = map["was"].flatMap { scalars.text($0, "'was'") }
-        if let node = map["resolved"], node.isMap { rule.ending = ending(node, of: rule, inner) }
+        rule.formerName = map.text("was")
+        rule.ending = ending(map, of: rule, inner)
         rule.tests = tests.map(\.test)
-        return ReadRule(rule: rule, node: node, place: nameNode.place, testPlaces: tests.map(\.place))
+        return ReadRule(rule: rule, node: node, place: place, testPlaces: tests.map(\.place))
     }
 
     /// Refuses keys that change nothing in this rule, since whoever writes one expects that it does.
@@ -70,8 +70,8 @@ struct RuleReader {
         GatesReader(
             windows: windows, scope: scope,
             notices: { node in
-                (self.scalars.oneOrMany(node, "'notify'") ?? []).flatMap { self.notices($0, scope) }.map(\.0)
-            }, findings: findings
+                (self.values.oneOrMany(node, "'notify'") ?? []).flatMap { self.notices($0, scope) }.map(\.0)
+            }, values: values
         ).gates(map)
     }
 
@@ -80,8 +80,7 @@ struct RuleReader {
             if !stop { findings.error(map.node.place, "\(map.what) lacks 'notify': the sinks that get its messages") }
             return []
         }
-        guard let node = map["notify"] else { return [] }
-        guard let nodes = scalars.oneOrMany(node, "'notify'") else { return [] }
+        guard let nodes = map.node("notify").flatMap({ values.oneOrMany($0, "'notify'") }) else { return [] }
         var seen = Set<String>()
         return nodes.flatMap { self.notices($0, scope) }.compactMap { notice, place in
             if seen.insert(notice.sink).inserted { return notice }
@@ -93,22 +92,22 @@ struct RuleReader {
     /// Reads a name, or `name: {text, title}`.
     private func notices(_ node: YAMLNode, _ scope: NameScope) -> [(Rule.NotificationTarget, Place)] {
         guard node.isMap else {
-            guard let name = scalars.text(node, "'notify'"), isSink(name, node.place) else { return [] }
+            guard let name = self.values.text(node, "'notify'"), isSink(name, node.place) else { return [] }
             return [(target(name), node.place)]
         }
+        let values = ValueReader(secrets: self.values.secrets, vocabulary: scope.vocabulary)
         return (node.entries("'notify'", findings) ?? []).compactMap { entry -> (Rule.NotificationTarget, Place)? in
             guard isSink(entry.name, entry.key.place),
-                let map = MapReader(entry.value, "'\(entry.name)'", keys: ConfigurationKeys.notice, findings)
+                let map = MapReader(entry.value, "'\(entry.name)'", keys: ConfigurationKeys.notice, values)
             else { return nil }
             for name in ["title", "text"] where textless.contains(entry.name) && map.has(name) {
                 findings.error(
                     map.key(name),
                     "the sink '\(entry.name)' passes on the event itself and shows no '\(name)'; remove it")
             }
-            let reader = TemplateReader(findings: findings, vocabulary: scope.vocabulary)
-            let title = map["title"].flatMap { reader.template($0, "'title'") }
-            let text = map["text"].flatMap { reader.template($0, "'text'") }
-            return (target(entry.name, title: title, text: text), entry.key.place)
+            return (
+                target(entry.name, title: map.template("title"), text: map.template("text")), entry.key.place
+            )
         }
     }
 
@@ -121,34 +120,31 @@ struct RuleReader {
     }
 
     /// Reads the map of `resolved`.
-    private func ending(_ node: YAMLNode, of rule: Rule, _ scope: NameScope) -> Rule.Ending {
+    private func ending(_ rule: MapReader, of made: Rule, _ scope: NameScope) -> Rule.Ending {
         var ending = Rule.Ending()
-        guard let map = MapReader(node, "'resolved'", keys: ConfigurationKeys.resolved, findings) else { return ending }
-        let told = rule.allTargets.map(\.sink)
-        for node in map["notify"].flatMap({ scalars.oneOrMany($0, "'notify'") }) ?? [] {
-            guard let name = scalars.text(node, "'notify'"), isSink(name, node.place) else { continue }
+        let values = ValueReader(secrets: self.values.secrets, vocabulary: scope.vocabulary)
+        guard let map = rule.object("resolved", values) else { return ending }
+        let told = made.allTargets.map(\.sink)
+        for (name, place) in map.words("notify") where isSink(name, place) {
             ending.sinks.insert(name)
             if told.contains(name) { continue }
             findings.error(
-                node.place,
+                place,
                 "the rule does not tell '\(name)' of matches, and so not of their ends; name it in its 'notify'")
         }
-        let reader = TemplateReader(findings: findings, vocabulary: scope.vocabulary)
         func text(_ name: String) -> Rule.Ending.Text? {
-            guard let node = map[name] else { return nil }
+            guard let text = map.template(name) else { return nil }
             if (ending.sinks.isEmpty ? Set(told) : ending.sinks).isSubset(of: textless) {
                 findings.error(map.key(name), "no sink of the end shows a '\(name)'; remove it")
             }
-            return node.text == "same" ? .same : reader.template(node, "'\(name)'").map(Rule.Ending.Text.own)
+            return map.value(name)?.text == "same" ? .same : .own(text)
         }
         (ending.title, ending.text) = (text("title"), text("text"))
-        ending.priority = map["priority"].flatMap { scalars.choice($0, "'priority'") }
+        ending.priority = map.choice("priority")
         return ending
     }
 
     private func isSink(_ name: String, _ place: Place) -> Bool {
-        if sinks.contains(name) { return true }
-        findings.error(place, MapReader.unknown("sink", name, among: sinks))
-        return false
+        findings.isKnown(name, "sink", among: sinks, at: place)
     }
 }

@@ -6,9 +6,9 @@ import VedetteCore
 struct RuleTestReader {
     let scope: NameScope
     let sinks: [String]
-    let findings: Findings
+    let values: ValueReader
 
-    private var scalars: ScalarReader { ScalarReader(findings: findings) }
+    private var findings: Findings { values.findings }
     private static let words: [String: RuleTest.Expectation] = [
         "nothing": .sent([]), "deferred": .deferred, "digest": .digest, "held": .held, "suppressed": .suppressed,
     ]
@@ -19,34 +19,33 @@ struct RuleTestReader {
     }
 
     private func test(_ node: YAMLNode) -> RuleTest? {
-        guard let map = MapReader(node, "a test", keys: ConfigurationKeys.test, findings) else { return nil }
+        guard let map = MapReader(node, "a test", keys: ConfigurationKeys.test, values) else { return nil }
         let given = ConfigurationKeys.testEvents.filter(map.has)
-        guard given.count == 1, let name = given.first, let event = map[name] else {
+        guard given.count == 1, let name = given.first else {
             findings.error(
                 node.place, "a test needs one event: one of \(ConfigurationKeys.testEvents.joined(separator: ", "))")
             return nil
         }
-        let made = test(name, event)
-        guard let expect = map["expect"].flatMap(expectation), var test = made else { return nil }
+        let made = test(name, map)
+        guard let expect = map.node("expect").flatMap(expectation), var test = made else { return nil }
         test.expect = expect
-        test.source = map["source"].flatMap { scalars.text($0, "'source'") }
-        if let node = map["at"], let text = scalars.text(node, "'at'") {
-            test.at = CivilTimeOfDay(text)
-            if test.at == nil { findings.error(node.place, "'at' is a time of day as \"23:00\", not '\(text)'") }
-        }
-        test.lasts = map["lasts"].flatMap { scalars.duration($0, "'lasts'") }
-        test.times = map["times"].flatMap { scalars.integer($0, "'times'", in: 1...1000) } ?? 1
-        test.given = map["given"].map { self.given($0) } ?? []
+        test.source = map.text("source")
+        test.at = map.timeOfDay("at")
+        test.lasts = map.duration("lasts")
+        test.times = map.integer("times") ?? 1
+        test.given = map.node("given").map { self.given($0) } ?? []
         return test
     }
 
     /// Reads the event; the expectation is read separately.
-    private func test(_ name: String, _ node: YAMLNode) -> RuleTest? {
-        let states = ["source_state": ConditionReader.sourceStates, "sink_state": ConditionReader.sinkStates]
-        if let kinds = states[name] {
-            return scalars.choice(node, "'\(name)'", among: kinds).map { RuleTest(kind: $0) }
+    private func test(_ name: String, _ map: MapReader) -> RuleTest? {
+        if name.hasSuffix("_state") {
+            let states = ConfigurationKeys.sourceStates + ConfigurationKeys.sinkStates
+            return states.first { $0.word == map.text(name) }.map { RuleTest(kind: $0) }
         }
-        guard let steps = items(node, "'\(name)'", takesChanges: name == "change"), let first = steps.first else {
+        guard let node = map.node(name), let steps = items(node, "'\(name)'", takesChanges: name == "change"),
+            let first = steps.first
+        else {
             return nil
         }
         let kinds: [String: Event.Kind] = ["change": .changed, "appears": .appeared, "disappears": .disappeared]
@@ -63,7 +62,7 @@ struct RuleTestReader {
             var item = Item(key: "given \(number)")
             var source: String?
             for entry in entries {
-                guard let text = scalars.text(entry.value, "'\(entry.name)'") else { return nil }
+                guard let text = values.text(entry.value, "'\(entry.name)'") else { return nil }
                 if entry.name == "source" { source = text } else { item.set(entry.name, text) }
             }
             guard let source, scope.all.contains(source) else {
@@ -79,21 +78,21 @@ struct RuleTestReader {
         _ node: YAMLNode, _ what: String, takesChanges: Bool
     ) -> [(item: Item, changes: [FieldChange])]? {
         guard let entries = node.entries(what, findings) else { return nil }
-        var values: [(name: String, texts: [String], changes: Bool)] = []
+        var fields: [(name: String, texts: [String], changes: Bool)] = []
         for entry in entries {
             scope.check(field: entry.name, at: entry.key.place, findings)
-            guard let texts = scalars.texts(entry.value, "'\(entry.name)'"), !texts.isEmpty else { return nil }
+            guard let texts = values.texts(entry.value, "'\(entry.name)'"), !texts.isEmpty else { return nil }
             if entry.value.isList, !takesChanges || texts.count < 2 {
                 findings.error(entry.value.place, "'\(entry.name)' is a value, or [from, to] under 'change'")
                 return nil
             }
-            values.append((entry.name, texts, entry.value.isList))
+            fields.append((entry.name, texts, entry.value.isList))
         }
-        let steps = max(1, (values.map { $0.texts.count }.max() ?? 1) - 1)
+        let steps = max(1, (fields.map { $0.texts.count }.max() ?? 1) - 1)
         let read = (0..<steps).map { step in
             var item = Item(key: "test")
             var changes: [FieldChange] = []
-            for (name, texts, isChange) in values {
+            for (name, texts, isChange) in fields {
                 let value = texts[min(isChange ? step + 1 : 0, texts.count - 1)]
                 item.set(name, value)
                 guard isChange, step + 1 < texts.count else { continue }
@@ -112,9 +111,9 @@ struct RuleTestReader {
     private func expectation(_ node: YAMLNode) -> RuleTest.Expectation? {
         if let text = node.text, let word = RuleTestReader.words[text] { return word }
         if node.isList, node.isEmpty { return .sent([]) }
-        guard let nodes = scalars.oneOrMany(node, "'expect'") else { return nil }
+        guard let nodes = values.oneOrMany(node, "'expect'") else { return nil }
         let names = nodes.compactMap { node -> String? in
-            guard let name = scalars.text(node, "'expect'") else { return nil }
+            guard let name = values.text(node, "'expect'") else { return nil }
             if sinks.contains(name) { return name }
             let known = sinks + RuleTestReader.words.keys.sorted()
             findings.error(node.place, MapReader.unknown("sink or word", name, among: known))

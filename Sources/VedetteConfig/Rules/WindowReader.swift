@@ -5,19 +5,20 @@ import VedetteText
 
 /// Reads `windows`: times of day and dates, by name.
 struct WindowReader {
-    let findings: Findings
+    let values: ValueReader
     var recurrence: RecurrenceReader = { _, _, _ in nil }
 
-    private var scalars: ScalarReader { ScalarReader(findings: findings) }
+    private var findings: Findings { values.findings }
 
     func window(_ entry: YAMLEntry) -> [CivilWindow] {
-        guard let map = MapReader(entry.value, "window '\(entry.name)'", keys: ConfigurationKeys.window, findings)
-        else { return [] }
+        guard let map = MapReader(entry.value, "window '\(entry.name)'", keys: ConfigurationKeys.window, values) else {
+            return []
+        }
         let whole = CivilWindow(
             name: entry.name, start: CivilTimeOfDay(minutes: 0), end: CivilTimeOfDay(minutes: 1440),
-            days: map["days"].flatMap(days) ?? [], zone: map["tz"].flatMap(zone))
+            days: days(map), zone: zone(map))
         let window = bounded(whole, map)
-        guard let node = map["daily"] else {
+        guard map.has("daily") else {
             if !["days", "until", "repeat"].contains(where: map.has) {
                 findings.error(
                     map.node.place,
@@ -25,9 +26,9 @@ struct WindowReader {
             }
             return [window]
         }
-        return (scalars.texts(node, "'daily'") ?? []).compactMap { text in
+        return map.texts("daily").compactMap { text in
             guard let (start, end) = WindowReader.span(text) else {
-                findings.error(node.place, "'daily' is a span of the day as \"22:00-07:00\", not '\(text)'")
+                map.refuse("daily", "'daily' is a span of the day as \"22:00-07:00\", not '\(text)'")
                 return nil
             }
             var window = window
@@ -39,11 +40,11 @@ struct WindowReader {
     /// Reads `from`, `until` and `repeat`.
     private func bounded(_ window: CivilWindow, _ map: MapReader) -> CivilWindow {
         func moment(_ key: String) -> CivilMoment? {
-            guard let node = map[key], let text = scalars.text(node, "'\(key)'") else { return nil }
+            guard let text = map.text(key) else { return nil }
             let moment = CivilMoment(text)
             if moment == nil {
-                findings.error(
-                    node.place, "'\(key)' is a day as 2026-12-24, or with a time as 2026-12-24 18:00, not '\(text)'")
+                map.refuse(
+                    key, "'\(key)' is a day as 2026-12-24, or with a time as 2026-12-24 18:00, not '\(text)'")
             }
             return moment
         }
@@ -52,15 +53,15 @@ struct WindowReader {
         if let from = window.from, let until = window.until, until <= from {
             findings.error(map.node.place, "'until' is not later than 'from'")
         }
-        guard let node = map["repeat"], let rule = scalars.text(node, "'repeat'") else { return window }
+        guard let rule = map.text("repeat") else { return window }
         guard let from = window.from else {
-            if !map.has("from") { findings.error(node.place, "'repeat' needs 'from': the day from which it counts") }
+            if !map.has("from") { map.refuse("repeat", "'repeat' needs 'from': the day from which it counts") }
             return window
         }
         window.dates = recurrence(rule, from.day, from.day + WindowReader.horizon)
         if window.dates == nil {
-            findings.error(
-                node.place,
+            map.refuse(
+                "repeat",
                 "'\(rule)' is no rule of RFC 5545 that has days, as FREQ=MONTHLY;BYDAY=1SU; the times of the day are 'daily'"
             )
         }
@@ -78,33 +79,29 @@ struct WindowReader {
         return (start, end)
     }
 
-    func zone(_ node: YAMLNode) -> String? {
-        guard let text = scalars.text(node, "'tz'") else { return nil }
-        guard ZoneTime.knows(text) else {
-            findings.error(
-                node.place, "'\(text)' is no time zone of this machine; write a name as 'Europe/Vienna' or 'UTC'")
-            return nil
-        }
-        return text
+    /// Reads `tz`.
+    func zone(_ map: MapReader) -> String? {
+        guard let text = map.text("tz") else { return nil }
+        if ZoneTime.knows(text) { return text }
+        map.refuse("tz", "'\(text)' is no time zone of this machine; write a name as 'Europe/Vienna' or 'UTC'")
+        return nil
     }
 
     private static let names = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
-    /// Reads `mon`, `[sat, sun]` and `mon-fri`; 1 is Monday.
-    func days(_ node: YAMLNode) -> Set<Int>? {
-        guard let nodes = scalars.oneOrMany(node, "'days'") else { return nil }
+    /// Reads `days`: `mon`, `[sat, sun]` and `mon-fri`; 1 is Monday.
+    func days(_ map: MapReader) -> Set<Int> {
         var days = Set<Int>()
-        for node in nodes {
-            guard let text = scalars.text(node, "'days'") else { return nil }
+        for (text, place) in map.words("days") {
             let ends = text.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
             let numbers = ends.compactMap { WindowReader.names.firstIndex(of: $0) }
             guard (1...2).contains(ends.count), numbers.count == ends.count, let first = numbers.first,
                 let last = numbers.last
             else {
                 findings.error(
-                    node.place,
+                    place,
                     "'days' takes \(WindowReader.names.joined(separator: ", ")) and spans as mon-fri, not '\(text)'")
-                return nil
+                continue
             }
             // `fri-mon` continues over the weekend.
             for step in 0...((last - first + 7) % 7) { days.insert((first + step) % 7 + 1) }

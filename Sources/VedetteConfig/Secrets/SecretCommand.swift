@@ -54,6 +54,6 @@ enum SecretCommand {
         guard let text = String(validating: run.output.prefix { $0 != 10 }, as: UTF8.self) else {
             throw SecretOrigin.Problem(detail: "\(name) printed no UTF-8")
         }
-        return try SecretOrigin.check(SecretOrigin.withoutLineEnd(text), "what \(name) printed")
+        return try SecretOrigin.line(text, "what \(name) printed")
     }
 }

@@ -36,7 +36,9 @@ enum SecretOrigin: Sendable, Hashable {
         case .credential(let name):
             let store = CredentialStore(environment)
             switch store.file(name) {
-            case .systemd(let path): return (try SecretFile.content(of: path, "the credential '\(name)'").value, nil)
+            case .systemd(let path):
+                let name = "the credential '\(name)'"
+                return (try SecretOrigin.line(SecretFile.text(of: path, name).text, name), nil)
             case .file(let path): return try SecretFile.read(path)
             case .secretService, nil: break
             }
@@ -105,18 +107,19 @@ enum SecretOrigin: Sendable, Hashable {
         }
     }
 
-    /// Editors and `echo` end a file with a line end, which is no part of the secret.
-    static func withoutLineEnd(_ text: String) -> String {
-        var scalars = text.unicodeScalars
-        while let last = scalars.last, last == "\n" || last == "\r" { scalars.removeLast() }
-        return String(scalars)
-    }
-
     static func check(_ value: String, _ name: String) throws(Problem) -> String {
         guard !value.isEmpty else { throw Problem(detail: "\(name) is empty") }
         guard !value.unicodeScalars.contains(where: { $0 == "\n" || $0 == "\r" || $0 == "\0" }) else {
             throw Problem(detail: "\(name) holds a line end or NUL; a secret is one line of text")
         }
         return value
+    }
+
+    /// Checks the text of a file, or what a program printed: editors and `echo` end it with a line end, which is no part of the
+    /// secret.
+    static func line(_ text: String, _ name: String) throws(Problem) -> String {
+        var scalars = text.unicodeScalars
+        while let last = scalars.last, last == "\n" || last == "\r" { scalars.removeLast() }
+        return try check(String(scalars), name)
     }
 }

@@ -7,8 +7,7 @@ final class SecretReader {
     let environment: [String: String]
     /// Whether secrets are read; else each has an empty value, and none that cannot be read is an error.
     let reads: Bool
-    private let scalars: ScalarReader
-    private let findings: Findings
+    let findings: Findings
     /// What the programs of `command:` printed; nil while they are only collected.
     private let answers: [[String]: SecretCommands.Answer]?
     /// The programs that were found while they were collected.
@@ -24,13 +23,14 @@ final class SecretReader {
         reads: Bool = true
     ) {
         (self.environment, self.findings, self.answers, self.reads) = (environment, findings, answers, reads)
-        scalars = ScalarReader(findings: findings)
     }
+
+    private var values: ValueReader { ValueReader(secrets: self) }
 
     /// - Parameter what: `'password'`.
     func secret(_ node: YAMLNode, _ what: String) -> Secret? {
         if node.isMap { return origin(node, what).flatMap { read($0, node.place) } }
-        guard let text = scalars.text(node, what) else { return nil }
+        guard let text = values.text(node, what) else { return nil }
         guard node.source.file.isPrivate else {
             findings.error(
                 node.place,
@@ -81,7 +81,7 @@ final class SecretReader {
     }
 
     private func origin(_ node: YAMLNode, _ what: String) -> SecretOrigin? {
-        guard let map = MapReader(node, what, keys: ConfigurationKeys.secret, findings) else { return nil }
+        guard let map = MapReader(node, what, keys: ConfigurationKeys.secret, values) else { return nil }
         let given = ConfigurationKeys.secret.map(\.name).filter(map.has)
         guard given.count == 1, let name = given.first else {
             if !given.isEmpty || node.isEmpty {
@@ -89,15 +89,14 @@ final class SecretReader {
             }
             return nil
         }
-        guard let value = map[name] else { return nil }
-        if name == "command" { return command(value) }
-        guard let text = scalars.text(value, "'\(name)'") else { return nil }
         switch name {
-        case "env": return .environment(text)
-        case "file": return .file(FilePath.resolve(text, in: node.source.file.directory, environment))
+        case "env": return map.text(name).map { .environment($0) }
+        case "file": return map.path(name).map { .file($0) }
+        case "command": return map.node(name).flatMap(command)
         default:
+            guard let text = map.text(name) else { return nil }
             guard !text.isEmpty, !text.contains("/"), text != ".", text != ".." else {
-                findings.error(value.place, "'credential' is a name without '/'; write {file: PATH} for a path")
+                map.refuse(name, "'credential' is a name without '/'; write {file: PATH} for a path")
                 return nil
             }
             return .credential(text)
@@ -111,7 +110,7 @@ final class SecretReader {
             return nil
         }
         guard let words = node.elements("'command'", findings) else { return nil }
-        let arguments = words.compactMap { scalars.text($0, "'command'") }
+        let arguments = words.compactMap { values.text($0, "'command'") }
         guard arguments.count == words.count else { return nil }
         guard let program = arguments.first, !program.isEmpty, !arguments.contains(where: { $0.contains("\0") }) else {
             findings.error(node.place, "'command' must begin with a program")

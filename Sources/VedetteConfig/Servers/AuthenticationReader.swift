@@ -4,12 +4,9 @@ import VedetteCore
 
 /// Reads how a server's requests are authenticated: in at most one way.
 struct AuthenticationReader {
-    let secrets: SecretReader
-    let environment: [String: String]
-    let findings: Findings
+    let values: ValueReader
 
-    private var scalars: ScalarReader { ScalarReader(findings: findings) }
-    private var headers: HeaderReader { HeaderReader(secrets: secrets, findings: findings) }
+    var findings: Findings { values.findings }
 
     /// - Parameter host: the server's host; nil when its URL is wrong.
     func credentials(_ map: MapReader, host: String?) -> Credentials? {
@@ -21,16 +18,16 @@ struct AuthenticationReader {
                 map.key(given[1]), "'\(given[1])' and '\(given[0])' are two ways to authenticate; keep one")
         }
         checkHeader(map, beside: given.first { $0 != "query" })
-        let isDigest = map["auth"].flatMap { scalars.choice($0, "'auth'", among: ["basic", "digest"]) } == "digest"
+        let isDigest = map.text("auth") == "digest"
         // All are read, so that errors in a second one are reported, too.
         let all = given.map { name -> Credentials? in
             switch name {
             case "user": password(map, isDigest: isDigest)
-            case "netrc": map["netrc"].flatMap { netrc($0, host: host, isDigest: isDigest) }
-            case "token": map["token"].flatMap { secrets.secret($0, "'token'") }.map { .bearer($0) }
-            case "query": map["query"].flatMap(query)
-            case "aws": map["aws"].flatMap(signature).map { .signature($0) }
-            default: map["oauth2"].flatMap(grant).map { .grant($0) }
+            case "netrc": netrc(map, host: host, isDigest: isDigest)
+            case "token": map.secret("token").map { .bearer($0) }
+            case "query": query(map)
+            case "aws": map.object("aws").flatMap(signature).map { .signature($0) }
+            default: map.object("oauth2").flatMap(grant).map { .grant($0) }
             }
         }
         return all.first ?? nil
@@ -55,56 +52,47 @@ struct AuthenticationReader {
     }
 
     private func password(_ map: MapReader, isDigest: Bool) -> Credentials? {
-        let user = map["user"].flatMap { headers.value($0, "'user'") }
-        let password = map["password"].flatMap { secrets.secret($0, "'password'") }
-        if let user, user.contains(":"), let node = map["user"] {
-            findings.error(node.place, "'user' cannot hold ':' (RFC 7617)")
-            return nil
-        }
-        guard let user, let password else { return nil }
+        guard let user = map.text("user") else { return nil }
+        if user.contains(":") { map.refuse("user", "'user' cannot hold ':' (RFC 7617)") }
+        guard let password = map.secret("password") else { return nil }
         return isDigest ? .digest(user: user, password: password) : .basic(user: user, password: password)
     }
 
-    private func query(_ node: YAMLNode) -> Credentials? {
-        guard let entries = node.entries("'query'", findings) else { return nil }
+    private func query(_ map: MapReader) -> Credentials? {
+        guard let entries = map.node("query")?.entries("'query'", findings) else { return nil }
         guard entries.count == 1, let entry = entries.first else {
-            findings.error(node.place, "'query' takes one parameter: its name, and the secret behind it")
+            map.refuse("query", "'query' takes one parameter: its name, and the secret behind it")
             return nil
         }
         guard !entry.value.isAbsent else {
             findings.error(entry.key.place, "'\(entry.name)' has no value; write one or remove the key")
             return nil
         }
-        return secrets.secret(entry.value, "'\(entry.name)' of 'query'").map { .query(name: entry.name, value: $0) }
+        return values.secrets.secret(entry.value, "'\(entry.name)' of 'query'").map {
+            .query(name: entry.name, value: $0)
+        }
     }
 
-    private func signature(_ node: YAMLNode) -> AWSSignature? {
-        guard let map = MapReader(node, "'aws'", keys: ConfigurationKeys.aws, findings) else { return nil }
+    private func signature(_ map: MapReader) -> AWSSignature? {
         // A colon or slash would move the parts of the scope that is signed.
         func word(_ name: String) -> String? {
-            guard let node = map[name], let text = scalars.text(node, "'\(name)'") else { return nil }
-            guard HTTPSyntax.isToken(text) else {
-                findings.error(node.place, "'\(name)' takes letters, digits and '-', not '\(text)'")
-                return nil
-            }
-            return text
+            guard let text = map.text(name) else { return nil }
+            if HTTPSyntax.isToken(text) { return text }
+            map.refuse(name, "'\(name)' takes letters, digits and '-', not '\(text)'")
+            return nil
         }
         let (region, service, key) = (word("region"), word("service"), word("key_id"))
-        let secret = map["secret_key"].flatMap { secrets.secret($0, "'secret_key'") }
-        guard let region, let service, let key, let secret else { return nil }
+        guard let region, let service, let key, let secret = map.secret("secret_key") else { return nil }
         return AWSSignature(region: region, service: service, key: key, secret: secret)
     }
 
-    private func grant(_ node: YAMLNode) -> ClientGrant? {
-        guard let map = MapReader(node, "'oauth2'", keys: ConfigurationKeys.oauth2, findings) else { return nil }
-        let server = ServerReader(secrets: secrets, environment: environment, findings: findings)
-        let url = map["token_url"].flatMap { server.url($0, "'token_url'") }
-        let client = map["client_id"].flatMap { scalars.text($0, "'client_id'") }
-        let secret = map["client_secret"].flatMap { secrets.secret($0, "'client_secret'") }
-        let scope = map["scope"].flatMap { scalars.texts($0, "'scope'") }?.joined(separator: " ")
-        let audience = map["audience"].flatMap { scalars.text($0, "'audience'") }
-        let inBody = map["in_body"].flatMap { scalars.flag($0, "'in_body'") } ?? false
-        guard let url, let client, let secret else { return nil }
-        return ClientGrant(url: url, client: client, secret: secret, scope: scope, audience: audience, inBody: inBody)
+    private func grant(_ map: MapReader) -> ClientGrant? {
+        guard let url = map.text("token_url"), let client = map.text("client_id"),
+            let secret = map.secret("client_secret")
+        else { return nil }
+        let scope = map.has("scope") ? map.texts("scope").joined(separator: " ") : nil
+        return ClientGrant(
+            url: url, client: client, secret: secret, scope: scope, audience: map.text("audience"),
+            inBody: map.flag("in_body") == true)
     }
 }

@@ -4,8 +4,9 @@ import VedetteCore
 
 /// Reads request headers: name to text or secret (RFC 9110 §5).
 struct HeaderReader {
-    let secrets: SecretReader
-    let findings: Findings
+    let values: ValueReader
+
+    private var findings: Findings { values.findings }
 
     /// Headers that the transfer sets.
     private static let reserved: Set<String> = [
@@ -38,22 +39,12 @@ struct HeaderReader {
         }
         let what = "the header '\(entry.name)'"
         if entry.value.isMap || Header.isUsuallySecret(entry.name) {
-            return secrets.secret(entry.value, what).map { Header(entry.name, $0) }
+            return values.secrets.secret(entry.value, what).map { Header(entry.name, $0) }
         }
-        guard let text = value(entry.value, what) else { return nil }
+        guard case .text(let text)? = values.value(entry.value, .line, what) else { return nil }
         if text.contains("{{") {
             findings.error(entry.value.place, "\(what) is sent as it is written, so it takes no template; write a text")
         }
         return Header(entry.name, text)
-    }
-
-    /// Reads a text for a header. It must not have a line end, which would begin another header.
-    func value(_ node: YAMLNode, _ what: String) -> String? {
-        guard let text = ScalarReader(findings: findings).text(node, what) else { return nil }
-        guard HTTPSyntax.isFieldValue(text) else {
-            findings.error(node.place, "\(what) holds a line end or control character; write one line")
-            return nil
-        }
-        return text
     }
 }

@@ -31,26 +31,26 @@ public enum PinEdit {
                 let root = try? Parser(yaml: text, resolver: .basic).singleRoot(),
                 let node = root.member("servers")?.member(server)
             else { continue }
-            var lines = PinText(text)
-            guard let (changed, line) = lines.setting(pin, of: node), isOnlyChange(changed, root, server, pin)
+            let edits = PinText(text).edits(pin, node)
+            guard
+                let edit = edits.first(where: { isOnlyChange($0.text, root, ["servers", server, "tls", "pin"], pin) })
             else {
                 let line = node.mark.map { ":\($0.line)" } ?? ""
                 throw Problem(
                     detail: "the server '\(server)' at \(path)\(line) is not written simply enough to be changed")
             }
-            try replace(path, by: changed, mode: file.mode)
-            return PinRecord(place: "\(path):\(line)", former: node.member("tls")?.member("pin")?.scalar?.string)
+            try replace(path, by: edit.text, mode: file.mode)
+            return PinRecord(place: "\(path):\(edit.line)", former: node.member("tls")?.member("pin")?.scalar?.string)
         }
         throw Problem(detail: "the server '\(server)' is in no file of the configuration")
     }
 
     /// Returns whether the texts differ in meaning by the pin only. An anchor, an alias or a comment can make an edit change
     /// more.
-    static func isOnlyChange(_ text: String, _ root: Node, _ server: String, _ pin: String) -> Bool {
+    private static func isOnlyChange(_ text: String, _ root: Node, _ path: [String], _ pin: String) -> Bool {
         guard let after = try? Parser(yaml: text, resolver: .basic).singleRoot() else { return false }
-        var expected = Tree(root)
-        expected.set(pin, at: ["servers", server, "tls", "pin"])
-        return Tree(after) == expected
+        return path.reduce(after) { $0?.member($1) }?.scalar?.string == pin
+            && after.removing(path[...]) == root.removing(path[...])
     }
 
     /// Replaces the file. A symbolic link is kept.
@@ -64,119 +64,59 @@ public enum PinEdit {
     }
 }
 
-/// A document without marks and styles, to compare the meaning of two texts.
-private indirect enum Tree: Equatable {
-    case text(String)
-    case list([Tree])
-    case map([String: Tree])
-
-    init(_ node: Node) {
-        switch node {
-        case .mapping(let mapping):
-            self = .map(
-                Dictionary(
-                    mapping.map { ($0.key.scalar?.string ?? "\(Tree($0.key))", Tree($0.value)) },
-                    uniquingKeysWith: { first, _ in first }))
-        case .sequence(let sequence): self = .list(sequence.map(Tree.init))
-        default: self = .text(node.scalar?.string ?? "")
-        }
-    }
-
-    mutating func set(_ text: String, at path: ArraySlice<String>) {
-        guard let name = path.first else {
-            self = .text(text)
-            return
-        }
-        var members: [String: Tree] = [:]
-        if case .map(let own) = self { members = own }
-        var child = members[name] ?? .map([:])
-        child.set(text, at: path.dropFirst())
-        members[name] = child
-        self = .map(members)
-    }
-}
-
 extension Node {
     /// The value of a key; nil when it comes from a merge.
     fileprivate func member(_ name: String) -> Node? { mapping?.first { $0.key.scalar?.string == name }?.value }
+
+    /// Returns the node without what stands at a path, and without the maps that are empty then.
+    fileprivate func removing(_ path: ArraySlice<String>) -> Node? {
+        guard let name = path.first else { return nil }
+        guard let mapping else { return self }
+        let pairs = mapping.compactMap { key, value -> (Node, Node)? in
+            guard key.scalar?.string == name else { return (key, value) }
+            return value.removing(path.dropFirst()).map { (key, $0) }
+        }
+        return pairs.isEmpty ? nil : Node(pairs, mapping.tag)
+    }
 }
 
-/// The lines of a file, and the places where a pin can be written.
+/// The lines of a file. They are split by Unicode scalars, since CR LF is one Character in Swift.
 private struct PinText {
-    private var lines: [String]
+    private let lines: [String]
 
-    /// Splits by Unicode scalars, since CR LF is one Character in Swift.
     init(_ text: String) {
         lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
     }
 
-    /// Writes the pin.
-    /// - Returns: the whole text, and the line of the change, from 1.
-    mutating func setting(_ pin: String, of server: Node) -> (String, Int)? {
-        guard let mapping = server.mapping, let first = mapping.first?.key else { return nil }
-        let line: Int?
-        if let tls = server.mapping?.first(where: { $0.key.scalar?.string == "tls" })?.value {
-            line = setPin(pin, in: tls)
-        } else if isFlow(mapping) {
-            line = insert("tls: {pin: \"\(pin)\"}, ", behindBraceOf: mapping)
-        } else {
-            line = insertLine("tls: {pin: \"\(pin)\"}", before: first)
+    /// Returns the ways to write a pin into a server, which may change more than the pin: each whole text, and the line of the
+    /// change, from 1.
+    func edits(_ pin: String, _ server: Node) -> [(text: String, line: Int)] {
+        let tls = server.member("tls")
+        // `ca` and `insecure` verify the certificate in another way, and exclude a pin.
+        guard tls?.member("ca") == nil, tls?.member("insecure") == nil, let mapping = (tls ?? server).mapping,
+            let first = mapping.first?.key
+        else { return [] }
+        if let old = tls?.member("pin")?.scalar {
+            return ["\"", "'", ""].compactMap { replacing($0 + old.string + $0, at: old.mark, by: "\"\(pin)\"") }
         }
-        return line.map { (lines.joined(separator: "\n"), $0) }
+        let entry = tls == nil ? "tls: {pin: \"\(pin)\"}" : "pin: \"\(pin)\""
+        let ways = [
+            replacing("{", at: mapping.mark, by: "{\(entry), "), replacing("", at: first.mark, by: entry, isLine: true),
+        ]
+        return ways.compactMap { $0 }
     }
 
-    private mutating func setPin(_ pin: String, in tls: Node) -> Int? {
-        guard let mapping = tls.mapping, let first = mapping.first?.key else { return nil }
-        // Both verify the certificate in another way, and exclude a pin.
-        guard !mapping.contains(where: { ["ca", "insecure"].contains($0.key.scalar?.string) }) else { return nil }
-        if let old = mapping.first(where: { $0.key.scalar?.string == "pin" })?.value.scalar {
-            return replace(old, by: pin)
-        }
-        return isFlow(mapping)
-            ? insert("pin: \"\(pin)\", ", behindBraceOf: mapping) : insertLine("pin: \"\(pin)\"", before: first)
+    /// - Parameter isLine: whether the new text is a line of its own, as far to the right as the old one.
+    private func replacing(
+        _ old: String, at mark: Mark?, by new: String, isLine: Bool = false
+    ) -> (text: String, line: Int)? {
+        guard let mark, lines.indices.contains(mark.line - 1) else { return nil }
+        let line = lines[mark.line - 1].unicodeScalars
+        let (head, tail) = (String(line.prefix(mark.column - 1)), line.dropFirst(mark.column - 1))
+        guard tail.starts(with: old.unicodeScalars) else { return nil }
+        let end = isLine ? (line.last == "\r" ? "\r\n" : "\n") + head : ""
+        var lines = lines
+        lines[mark.line - 1] = head + new + end + String(tail.dropFirst(old.unicodeScalars.count))
+        return (lines.joined(separator: "\n"), mark.line)
     }
-
-    private func isFlow(_ mapping: Node.Mapping) -> Bool {
-        guard let mark = mapping.mark else { return false }
-        return tail(mark)?.hasPrefix("{") == true
-    }
-
-    private func tail(_ mark: Mark) -> Substring.UnicodeScalarView? {
-        guard lines.indices.contains(mark.line - 1) else { return nil }
-        return lines[mark.line - 1][...].unicodeScalars.dropFirst(mark.column - 1)
-    }
-
-    private func head(_ mark: Mark) -> String {
-        String(String.UnicodeScalarView(lines[mark.line - 1].unicodeScalars.prefix(mark.column - 1)))
-    }
-
-    private mutating func insert(_ text: String, behindBraceOf mapping: Node.Mapping) -> Int? {
-        guard let mark = mapping.mark, let tail = tail(mark) else { return nil }
-        lines[mark.line - 1] = head(mark) + "{" + text + String(tail.dropFirst())
-        return mark.line
-    }
-
-    private mutating func insertLine(_ text: String, before key: Node) -> Int? {
-        guard let mark = key.mark, lines.indices.contains(mark.line - 1) else { return nil }
-        let head = head(mark)
-        guard head.allSatisfy({ $0 == " " }) else { return nil }
-        let end = lines[mark.line - 1].unicodeScalars.last == "\r" ? "\r" : ""
-        lines.insert(head + text + end, at: mark.line - 1)
-        return mark.line
-    }
-
-    /// Replaces a scalar on one line, with or without quotes.
-    private mutating func replace(_ old: Node.Scalar, by pin: String) -> Int? {
-        guard let mark = old.mark, let tail = tail(mark) else { return nil }
-        for written in ["\"\(old.string)\"", "'\(old.string)'", old.string]
-        where tail.starts(with: written.unicodeScalars) {
-            lines[mark.line - 1] = head(mark) + "\"\(pin)\"" + String(tail.dropFirst(written.unicodeScalars.count))
-            return mark.line
-        }
-        return nil
-    }
-}
-
-extension Substring.UnicodeScalarView {
-    fileprivate func hasPrefix(_ text: String) -> Bool { starts(with: text.unicodeScalars) }
 }

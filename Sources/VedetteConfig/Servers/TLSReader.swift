@@ -6,20 +6,19 @@ import VedetteCore
 /// Reads how a server's certificate is verified, and which client certificate is sent. The files are checked when the
 /// configuration is read: libcurl reports a bad file only when it connects, and cannot name the line.
 struct TLSReader {
-    let environment: [String: String]
-    /// Whether files are read; else each counts as good.
-    let reads: Bool
-    let findings: Findings
+    let values: ValueReader
 
-    private var scalars: ScalarReader { ScalarReader(findings: findings) }
+    private var findings: Findings { values.findings }
+    /// Whether files are read; else each counts as good.
+    private var reads: Bool { values.secrets.reads }
 
     func policy(_ node: YAMLNode) -> TLSPolicy {
         var policy = TLSPolicy()
-        guard let map = MapReader(node, "'tls'", keys: ConfigurationKeys.tls, findings) else { return policy }
-        policy.ca = map["ca"].flatMap { file($0, "'ca'", holds: .certificate)?.path }
-        policy.pin = map["pin"].flatMap(pin)
-        policy.insecure = map["insecure"].flatMap { scalars.flag($0, "'insecure'") } ?? false
-        policy.minimum = map["minimum"].flatMap { scalars.choice($0, "'minimum'") } ?? policy.minimum
+        guard let map = MapReader(node, "'tls'", keys: ConfigurationKeys.tls, values) else { return policy }
+        policy.ca = file("ca", of: map, holds: .certificate)?.path
+        policy.pin = pin(map)
+        policy.insecure = map.flag("insecure") == true
+        policy.minimum = map.choice("minimum") ?? policy.minimum
         clientCertificate(map, &policy)
         if policy.pin != nil, map.has("ca") {
             findings.error(
@@ -33,33 +32,33 @@ struct TLSReader {
 
     /// Reads the client certificate, with its key in the same file or in another one.
     private func clientCertificate(_ map: MapReader, _ policy: inout TLSPolicy) {
-        let certificate = map["certificate"].flatMap { file($0, "'certificate'", holds: .certificate) }
+        let certificate = file("certificate", of: map, holds: .certificate)
         policy.certificate = certificate?.path
         if map.has("key") {
             if !map.has("certificate") { findings.error(map.key("key"), "'key' needs 'certificate' beside it") }
-            guard let node = map["key"], let key = file(node, "'key'", holds: .key) else { return }
+            guard let key = file("key", of: map, holds: .key) else { return }
             policy.key = key.path
-            checkKey(key, node, "'key'")
-        } else if let certificate, let node = map["certificate"] {
+            checkKey(key, "key", of: map)
+        } else if let certificate {
             guard !reads || PEM.key.isIn(certificate.text) else {
-                findings.error(
-                    node.place,
+                map.refuse(
+                    "certificate",
                     "'certificate' names '\(certificate.path)', which holds no key; write 'key: FILE' beside it")
                 return
             }
-            checkKey(certificate, node, "'certificate'")
+            checkKey(certificate, "certificate", of: map)
         }
     }
 
-    private func checkKey(_ file: Read, _ node: YAMLNode, _ what: String) {
+    private func checkKey(_ file: Read, _ name: String, of map: MapReader) {
         if file.mode & 0o077 != 0 {
-            findings.error(
-                node.place, "\(what) names '\(file.path)', a key that others can read; write 'chmod 600 \(file.path)'")
+            map.refuse(
+                name, "'\(name)' names '\(file.path)', a key that others can read; write 'chmod 600 \(file.path)'")
         }
         if file.text.contains("ENCRYPTED") {
-            findings.error(
-                node.place,
-                "\(what) names '\(file.path)', a key with a passphrase, which the watcher cannot enter; "
+            map.refuse(
+                name,
+                "'\(name)' names '\(file.path)', a key with a passphrase, which the watcher cannot enter; "
                     + "remove it with openssl pkey")
         }
     }
@@ -86,18 +85,17 @@ struct TLSReader {
         }
     }
 
-    private func file(_ node: YAMLNode, _ what: String, holds wanted: PEM) -> Read? {
-        guard let text = scalars.text(node, what) else { return nil }
-        let path = FilePath.resolve(text, in: node.source.file.directory, environment)
+    private func file(_ name: String, of map: MapReader, holds wanted: PEM) -> Read? {
+        guard let path = map.path(name) else { return nil }
         guard reads else { return Read(path: path, text: "", mode: 0) }
         switch BoundedFile.read(path, most: 16 << 20) {
         case .failure(let problem):
-            findings.error(node.place, "\(what) names '\(path)', but \(problem.detail)")
+            map.refuse(name, "'\(name)' names '\(path)', but \(problem.detail)")
             return nil
         case .success(let file):
             let text = String(decoding: file.bytes, as: UTF8.self)
             guard wanted.isIn(text) else {
-                findings.error(node.place, "\(what) names '\(path)', which holds \(wanted.noun)")
+                map.refuse(name, "'\(name)' names '\(path)', which holds \(wanted.noun)")
                 return nil
             }
             return Read(path: path, text: text, mode: file.mode)
@@ -105,11 +103,10 @@ struct TLSReader {
     }
 
     /// Reads a pin. libcurl takes a malformed pin for a file name, and reports it only when it connects.
-    private func pin(_ node: YAMLNode) -> String? {
-        guard let text = scalars.text(node, "'pin'") else { return nil }
+    private func pin(_ map: MapReader) -> String? {
+        guard let text = map.text("pin") else { return nil }
         for part in text.split(separator: ";", omittingEmptySubsequences: false) where !TLSReader.isPin(part) {
-            findings.error(
-                node.place, "'pin' must be 'sha256//' and 44 base64 characters (of 32 bytes), several with ';'")
+            map.refuse("pin", "'pin' must be 'sha256//' and 44 base64 characters (of 32 bytes), several with ';'")
             return nil
         }
         return text

@@ -2,8 +2,7 @@
 
 /// Validates names of servers, sources, sinks and rules, which are used in URIs, on command lines and in globs.
 enum NameValidator {
-    static func check(_ node: YAMLNode, _ noun: String, _ findings: Findings) -> String? {
-        guard let name = ScalarReader(findings: findings).text(node, "the name of a \(noun)") else { return nil }
+    static func check(_ name: String, _ noun: String, at place: Place, _ findings: Findings) -> String? {
         let isGood =
             !name.isEmpty && name.count <= 100 && !name.hasPrefix("-")
             && name.unicodeScalars.allSatisfy { scalar in
@@ -15,7 +14,7 @@ enum NameValidator {
             }
         if isGood { return name }
         findings.error(
-            node.place,
+            place,
             "'\(name.prefix(100))' cannot name a \(noun); "
                 + "take letters, digits and - _ . : + @, not beginning with '-'")
         return nil

@@ -82,11 +82,9 @@ struct RuleValidator {
         if let count = node.child("how_many"), let source = scope.first, scope.count == 1 {
             validate(asked: count, of: source)
         }
-        for name in ["item", "where"] {
-            for pair in pairs(node.child(name)) where pair.key.text == "state" {
-                check(stateAt: pair.key.place, in: scope)
-                check(states: pair.value, in: scope)
-            }
+        for pair in pairs(node.child("item")) where pair.key.text == "state" {
+            check(stateAt: pair.key.place, in: scope)
+            check(states: pair.value, in: scope)
         }
         if let flag = node.child("disappears"), !scope.isEmpty, modes(of: scope) == [.window] {
             findings.error(

@@ -5,12 +5,11 @@ import Yams
 
 /// Reads a YAML value as JSON. Only an unquoted scalar can be a number, `true`, `false` or `null` (YAML 1.2 §10.2).
 struct JSONValueReader {
-    let findings: Findings
+    let values: ValueReader
 
     /// Reads a map or list; a single value is a text.
     func value(_ node: YAMLNode, _ what: String) -> JSON? {
-        node.isMap || node.isList
-            ? inner(node, what) : ScalarReader(findings: findings).text(node, what).map(JSON.string)
+        node.isMap || node.isList ? inner(node, what) : values.text(node, what).map(JSON.string)
     }
 
     /// Returns an unquoted number, `true`, `false` or `null`; nil for a text.
@@ -22,11 +21,11 @@ struct JSONValueReader {
     private func inner(_ node: YAMLNode, _ what: String) -> JSON? {
         if node.isMap { return object(node, what) }
         if node.isList { return array(node, what) }
-        return word(node) ?? ScalarReader(findings: findings).text(node, what).map(JSON.string)
+        return word(node) ?? values.text(node, what).map(JSON.string)
     }
 
     private func object(_ node: YAMLNode, _ what: String) -> JSON? {
-        guard let entries = node.entries(what, findings) else { return nil }
+        guard let entries = node.entries(what, values.findings) else { return nil }
         let members = entries.compactMap { entry in
             inner(entry.value, "'\(entry.name)' of \(what)").map { JSON.Member(name: entry.name, value: $0) }
         }
@@ -34,8 +33,8 @@ struct JSONValueReader {
     }
 
     private func array(_ node: YAMLNode, _ what: String) -> JSON? {
-        guard let elements = node.elements(what, findings) else { return nil }
-        let values = elements.compactMap { inner($0, what) }
-        return values.count == elements.count ? .array(values) : nil
+        guard let elements = node.elements(what, values.findings) else { return nil }
+        let read = elements.compactMap { inner($0, what) }
+        return read.count == elements.count ? .array(read) : nil
     }
 }

@@ -73,17 +73,18 @@ enum CopyRows {
         case .item:
             // The row of an item has the number of its source.
             let source = "(select id from source where name = ?)"
-            try insert(rows, table, values: [source] + table.columns.dropFirst().map { _ in "?" }, db)
-        default: try insert(rows, table, values: table.columns.map { _ in "?" }, db)
+            try insert(rows, table, db.cachedStatement(sql: insert(into: table, first: source)))
+        default: try insert(rows, table, db.cachedStatement(sql: insert(into: table)))
         }
     }
 
-    private static func insert(
-        _ rows: [JournalRow], _ table: JournalTable, values: [String], _ db: Database
-    ) throws {
-        let columns = table.columns.map(\.name).joined(separator: ", ")
-        let insert = try db.cachedStatement(
-            sql: "insert into \(table.name) (\(columns)) values (\(values.joined(separator: ", ")))")
+    /// - Parameter first: the expression for the first column.
+    static func insert(into table: JournalTable, first: String = "?") -> String {
+        let values = [first] + table.columns.dropFirst().map { _ in "?" }
+        return "insert into \(table.name) (\(table.names)) values (\(values.joined(separator: ", ")))"
+    }
+
+    private static func insert(_ rows: [JournalRow], _ table: JournalTable, _ insert: Statement) throws {
         for row in rows {
             // SQLite's text would end there.
             guard !row.contains(where: { $0.bytes.contains(0) }) else {
@@ -134,7 +135,7 @@ enum CopyRows {
 }
 
 extension JournalValue {
-    fileprivate var databaseValue: DatabaseValue {
+    var databaseValue: DatabaseValue {
         switch self {
         case .null: .null
         case .integer(let number): number.databaseValue

@@ -183,31 +183,16 @@ enum DeliveryRows {
         return RuleCount(events: try rows(eventsOfRule), others: try rows(othersOfRule))
     }
 
-    static let insert = """
-        insert into delivery (message, source, sink, rule, event, event_body, own_event_id, title, text, priority, state,
-          created, due, attempts, reason, ended_at, tags, suppressed, chain, bytes, field, subject)
-        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """
+    static let insert = CopyRows.insert(into: .delivery)
 
     /// Writes a new delivery.
     /// - Parameter event: the row of its event; nil when that is not in the journal.
     static func write(
-        _ delivery: Delivery, event: EventRows.Place?, with insert: Statement, _ db: Database
+        _ delivery: Delivery, event: EventRow.Place?, with insert: Statement, _ db: Database
     ) throws -> Delivery {
         var delivery = delivery
-        let message = delivery.message
-        delivery.message.event.seq = event?.seq ?? 0
-        let body = event == nil ? message.event.json.bytes : nil
-        let bytes = message.title.utf8.count + message.text.utf8.count + (event?.bytes ?? body?.count ?? 0)
-        try insert.execute(arguments: [
-            message.id, message.event.source, message.sink, message.rule, event?.seq, body.map(UTF8Column.init),
-            event == nil ? message.event.id.description : nil, message.title, message.text,
-            message.priority.rawValue,
-            delivery.state.rawValue, delivery.created.milliseconds, delivery.due.milliseconds, delivery.attempts,
-            delivery.reason, delivery.state.isPending ? nil : delivery.created.milliseconds,
-            message.tags.joined(separator: "\n"), message.suppressed, delivery.chain?.joined(separator: "\n"),
-            bytes, message.field, message.subject,
-        ])
+        (delivery.id, delivery.message.event.seq) = (0, event?.seq ?? 0)
+        try insert.execute(arguments: StatementArguments(DeliveryRow.new(delivery, event: event).map(\.databaseValue)))
         delivery.id = db.lastInsertedRowID
         return delivery
     }

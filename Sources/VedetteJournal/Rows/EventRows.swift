@@ -10,15 +10,9 @@ enum EventRows {
         case newestFirst = "desc"
     }
 
-    /// The row of an event: its seq, and the length of its body in bytes.
-    struct Place {
-        var seq: Int64
-        var bytes: Int
-    }
-
-    static func place(of id: Identifier, _ db: Database) throws -> Place? {
+    static func place(of id: Identifier, _ db: Database) throws -> EventRow.Place? {
         try Row.fetchOne(db.cachedStatement(sql: selectPlace), arguments: [id.description]).map {
-            Place(seq: $0[0], bytes: $0[1])
+            EventRow.Place(seq: $0[0], bytes: $0[1])
         }
     }
 

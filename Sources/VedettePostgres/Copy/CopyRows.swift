@@ -39,29 +39,27 @@ enum CopyRows {
         switch table {
         case .source: return try rows.map(sourceInsert)
         case .event, .delivery:
-            let texts = textColumns(of: table)
-            let bytes = rows.reduce(0) { sum, row in sum + texts.reduce(0) { $0 + row[$1].bytes.count } }
+            let bytes = rows.reduce(0) { $0 + textBytes(of: $1, table) }
             return inserts(of: rows, table) + [SQLCommand("update journal set bytes = bytes + $1", [bytes])]
         default: return inserts(of: rows, table)
         }
     }
 
     private static func inserts(of rows: [JournalRow], _ table: JournalTable) -> [SQLCommand] {
-        let columns = table.columns.map(\.name).joined(separator: ", ")
         let markers = table.columns.enumerated().map { index, column in
             column.kind == .flag ? "$\(index + 1)::integer::boolean" : "$\(index + 1)"
         }
         // The numbers of requests and silences are the server's to give, unless they are copied.
         let insert = """
-            insert into \(table.name) (\(columns)) overriding system value values (\(markers.joined(separator: ", ")))
+            insert into \(table.name) (\(table.names)) overriding system value values (\(markers.joined(separator: ", ")))
             """
         return rows.map { SQLCommand(insert, $0.map(\.sqlValue)) }
     }
 
-    /// Where the texts are that `journal.bytes` counts.
-    private static func textColumns(of table: JournalTable) -> [Int] {
+    /// Returns the bytes of the texts that `journal.bytes` counts.
+    static func textBytes(of row: JournalRow, _ table: JournalTable) -> Int64 {
         let names = table == .event ? ["body"] : ["title", "text", "event_body"]
-        return table.columns.indices.filter { names.contains(table.columns[$0].name) }
+        return zip(table.columns, row).reduce(0) { $0 + (names.contains($1.0.name) ? Int64($1.1.bytes.count) : 0) }
     }
 
     /// Writes a record as it is stored, with the column that repeats what queries ask for.
@@ -105,7 +103,7 @@ enum CopyRows {
 }
 
 extension JournalValue {
-    fileprivate var sqlValue: (any SQLValue)? {
+    var sqlValue: (any SQLValue)? {
         switch self {
         case .null: nil
         case .integer(let number): number

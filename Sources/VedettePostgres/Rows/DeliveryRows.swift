@@ -178,16 +178,18 @@ enum DeliveryRows {
     /// - Parameter places: the rows of their events; one that is not there is not in the journal.
     /// - Returns: the deliveries with their ids.
     static func write(
-        _ deliveries: [Delivery], places: [Identifier: EventRows.Place], _ transaction: Transaction
+        _ deliveries: [Delivery], places: [Identifier: EventRow.Place], _ transaction: Transaction
     ) -> [Delivery] {
         var written: [Delivery] = []
-        var rows: [[(any SQLValue)?]] = []
+        var rows: [JournalRow] = []
         for var delivery in deliveries {
             let place = places[delivery.message.event.id]
             delivery.message.event.seq = place?.seq ?? 0
             delivery.id = transaction.nextDelivery()
             written.append(delivery)
-            rows.append(values(delivery, place, transaction))
+            let row = DeliveryRow.new(delivery, event: place)
+            transaction.count(bytes: CopyRows.textBytes(of: row, .delivery))
+            rows.append(row)
             if rows.count == batch {
                 insert(rows, transaction)
                 rows = []
@@ -197,40 +199,13 @@ enum DeliveryRows {
         return written
     }
 
-    private static func insert(_ rows: [[(any SQLValue)?]], _ transaction: Transaction) {
-        transaction.enqueue(insert, columns.indices.map { column in SQLArray(rows.map { $0[column] }) })
+    private static func insert(_ rows: [JournalRow], _ transaction: Transaction) {
+        let columns = JournalTable.delivery.columns.indices
+        transaction.enqueue(insert, columns.map { column in SQLArray(rows.map { $0[column].sqlValue }) })
     }
-
-    private static let columns = [
-        ("id", "bigint"), ("message", "text"), ("source", "text"), ("sink", "text"), ("rule", "text"),
-        ("event", "bigint"), ("event_body", "text"), ("own_event_id", "text"), ("title", "text"), ("text", "text"),
-        ("priority", "text"),
-        ("state", "text"), ("created", "bigint"), ("due", "bigint"), ("attempts", "bigint"), ("reason", "text"),
-        ("ended_at", "bigint"), ("tags", "text"), ("suppressed", "bigint"), ("chain", "text"), ("bytes", "bigint"),
-        ("field", "text"), ("subject", "text"),
-    ]
 
     private static let insert = """
-        insert into delivery (\(columns.map(\.0).joined(separator: ", ")))
-        select * from unnest(\(columns.enumerated().map { "$\($0 + 1)::\($1.1)[]" }.joined(separator: ", ")))
+        insert into delivery (\(JournalTable.delivery.names)) select * from unnest(\(JournalTable.delivery.columns.enumerated()
+          .map { "$\($0 + 1)::\($1.kind == .integer ? "bigint" : "text")[]" }.joined(separator: ", ")))
         """
-
-    /// The values of a row, in the order of `columns`.
-    private static func values(
-        _ delivery: Delivery, _ event: EventRows.Place?, _ transaction: Transaction
-    ) -> [(any SQLValue)?] {
-        let message = delivery.message
-        let body = event == nil ? message.event.json.bytes : nil
-        let texts = Int64(message.title.utf8.count + message.text.utf8.count)
-        transaction.count(bytes: texts + Int64(body?.count ?? 0))
-        return [
-            delivery.id, message.id, message.event.source, message.sink, message.rule, event?.seq,
-            body.map(UTF8Text.init), event == nil ? message.event.id.description : nil, message.title, message.text,
-            message.priority.rawValue,
-            delivery.state.rawValue, delivery.created.milliseconds, delivery.due.milliseconds, delivery.attempts,
-            delivery.reason, delivery.state.isPending ? nil : delivery.created.milliseconds,
-            message.tags.joined(separator: "\n"), message.suppressed, delivery.chain?.joined(separator: "\n"),
-            texts + (event?.bytes ?? Int64(body?.count ?? 0)), message.field, message.subject,
-        ]
-    }
 }

@@ -9,19 +9,13 @@ enum EventRows {
         case newestFirst = "desc"
     }
 
-    /// The row of an event: its seq, and the length of its body in bytes.
-    struct Place {
-        var seq: Int64
-        var bytes: Int64
-    }
-
-    static func places(of ids: [Identifier], _ transaction: Transaction) throws -> [Identifier: Place] {
+    static func places(of ids: [Identifier], _ transaction: Transaction) throws -> [Identifier: EventRow.Place] {
         guard !ids.isEmpty else { return [:] }
         let place = "select seq, octet_length(body) from event where id = $1"
         let found = try transaction.run(ids.map { SQLCommand(place, [$0.description]) })
-        var places: [Identifier: Place] = [:]
+        var places: [Identifier: EventRow.Place] = [:]
         for (id, rows) in zip(ids, found) {
-            places[id] = try rows.first.map { Place(seq: try $0.int64(0), bytes: try $0.int64(1)) }
+            places[id] = try rows.first.map { EventRow.Place(seq: try $0.int64(0), bytes: try $0.int(1)) }
         }
         return places
     }

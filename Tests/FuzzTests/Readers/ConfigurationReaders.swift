@@ -15,7 +15,7 @@ extension FuzzReader {
         "~", "null", "true", "0", "-1", "1e400", "99999999999d", "1s", "\t", "é", "\u{202e}", "sources:", "sinks:",
         "rules:", "servers:",
         "windows:", "settings:", "when: ", "any: ", "not: ", "for: ", "limit: ", "quiet: ", "notify: ", "tests: ",
-        "where: ", "regex: ", "(a+)+$",
+        "item: ", "regex: ", "(a+)+$",
         "{{item.title}}", "{{", "https://h/", "http://[", "kind: json", "items: a.b[0]", "{env: X}", "every: 15s",
         "daily: \"22:00-07:00\"",
     ]

@@ -22,6 +22,9 @@ public struct JournalTable: Sendable, Hashable {
     /// How many columns the primary key has.
     public var keyCount: Int
 
+    /// The names of the columns, as a statement lists them.
+    public var names: String { columns.map(\.name).joined(separator: ", ") }
+
     /// The columns of the primary key.
     public var key: ArraySlice<Column> { columns.prefix(keyCount) }
 
@@ -66,16 +69,16 @@ public struct JournalTable: Sendable, Hashable {
 
     private static let cookie = JournalTable("cookie", key: 1, "session", "jar")
 
-    private static let memory = JournalTable("memory", key: 3, "rule", "slot", "name", "body")
+    static let memory = JournalTable("memory", key: 3, "rule", "slot", "name", "body")
 
     public static let silence = JournalTable(
         "silence", key: 1, "id:integer", "rule", "source", "item", "until:integer", "until_state", "created:integer",
         "sink", "drops:flag", "begins:integer", "fields")
 
-    private static let stoppedSink = JournalTable(
+    static let stoppedSink = JournalTable(
         "stopped_sink", key: 1, "sink", "kind", "reason", "since:integer", "fingerprint:integer")
 
-    private static let pollLateness = JournalTable(
+    static let pollLateness = JournalTable(
         "poll_lateness", key: 1, "watcher", "p99:integer", "polls:integer", "at:integer")
 
     /// In an order in which no row names one that comes later.

@@ -7,6 +7,12 @@ public enum JournalValue: Sendable, Hashable {
     /// UTF-8.
     case text([UInt8])
 
+    init(_ text: String?) { self = text.map { .text(Array($0.utf8)) } ?? .null }
+
+    init(_ number: Int64?) { self = number.map(JournalValue.integer) ?? .null }
+
+    init(_ number: Int) { self = .integer(Int64(number)) }
+
     /// The bytes of a text; empty for anything else.
     public var bytes: [UInt8] {
         if case .text(let bytes) = self { bytes } else { [] }

@@ -84,5 +84,28 @@ public enum DeliveryRow {
         return DeliveryStatus(delivery: delivery, state: state, endedAt: try row.optionalTime(13))
     }
 
+    /// Returns the row of a new delivery, in the order of `JournalTable.delivery`.
+    /// - Parameter event: the row of its event; nil when that is not in the journal.
+    public static func new(_ delivery: Delivery, event: EventRow.Place?) -> JournalRow {
+        let message = delivery.message
+        let body = event == nil ? message.event.json.bytes : nil
+        let texts = message.title.utf8.count + message.text.utf8.count
+        return [
+            // SQLite gives one without a number the next one.
+            delivery.id == 0 ? .null : .integer(delivery.id), JournalValue(message.id),
+            JournalValue(message.event.source), JournalValue(message.sink), JournalValue(message.rule),
+            JournalValue(event?.seq), body.map(JournalValue.text) ?? .null,
+            JournalValue(event == nil ? message.event.id.description : nil), JournalValue(message.title),
+            JournalValue(message.text), JournalValue(message.priority.rawValue), JournalValue(delivery.state.rawValue),
+            JournalValue(delivery.created.milliseconds), JournalValue(delivery.due.milliseconds),
+            JournalValue(delivery.attempts), JournalValue(delivery.reason),
+            JournalValue(delivery.state.isPending ? nil : delivery.created.milliseconds),
+            JournalValue(message.tags.joined(separator: "\n")), JournalValue(message.suppressed),
+            JournalValue(delivery.chain?.joined(separator: "\n")),
+            JournalValue(texts + (event?.bytes ?? body?.count ?? 0)), JournalValue(message.field),
+            JournalValue(message.subject), .null,
+        ]
+    }
+
     private static func lines(_ text: String) -> [String] { text.split(separator: "\n").map(String.init) }
 }

@@ -2,6 +2,14 @@
 
 /// How both stores keep an event.
 public enum EventRow {
+    /// Where an event is: its number, and the length of its body in bytes.
+    public struct Place: Sendable {
+        public var seq: Int64
+        public var bytes: Int
+
+        public init(seq: Int64, bytes: Int) { (self.seq, self.bytes) = (seq, bytes) }
+    }
+
     /// Events that `explain` offers for the beginning of an id, at most.
     public static let maximumMatching = 10
 

@@ -3,7 +3,7 @@
 /// How both stores keep how late the polls of a watcher start.
 public enum PollLatenessRow {
     /// The columns that are decoded.
-    public static let columns = "watcher, p99, polls, at"
+    public static let columns = JournalTable.pollLateness.names
 
     /// Reads a row of these columns: the name of the watcher, and its report.
     public static func decode(

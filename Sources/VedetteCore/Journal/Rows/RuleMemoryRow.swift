@@ -3,7 +3,7 @@
 /// How both stores keep what a rule remembers.
 public enum RuleMemoryRow {
     /// The columns that are decoded.
-    public static let columns = "rule, slot, name, body"
+    public static let columns = JournalTable.memory.names
 
     /// Reads the key of a row of these columns; nil for one that this program did not write.
     public static func key(_ row: some StoredRow) throws(UnreadableRow) -> RuleMemory.Key? {

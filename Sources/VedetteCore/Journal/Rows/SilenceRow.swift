@@ -3,7 +3,7 @@
 /// How both stores keep a silence.
 public enum SilenceRow {
     /// The columns that are decoded.
-    public static let columns = "id, rule, source, item, until, until_state, created, sink, drops, begins, fields"
+    public static let columns = JournalTable.silence.names
 
     /// Reads a row of these columns.
     public static func decode(_ row: some StoredRow) throws(UnreadableRow) -> Silence {

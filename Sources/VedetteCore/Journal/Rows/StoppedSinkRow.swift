@@ -3,7 +3,7 @@
 /// How both stores keep a stopped sink.
 public enum StoppedSinkRow {
     /// The columns that are decoded.
-    public static let columns = "sink, kind, reason, since, fingerprint"
+    public static let columns = JournalTable.stoppedSink.names
 
     /// Reads a row of these columns.
     public static func decode(_ row: some StoredRow) throws(UnreadableRow) -> StoppedSink {

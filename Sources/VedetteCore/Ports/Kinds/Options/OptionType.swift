@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The type of an option's value.
+/// The type of a value in the configuration.
 public indirect enum OptionType: Sendable, Hashable {
     /// Any text.
     case text
+    /// One line of text without control characters, as a header holds it.
+    case line
+    /// An absolute URL with http or https, without a user in it.
+    case url
     /// `true` or `false`.
     case flag
     /// A whole number in this range.
     case integer(ClosedRange<Int>)
-    /// A duration as `15s`.
-    case duration
+    /// Any number.
+    case number
+    /// A duration as `15s`, and the shortest one.
+    case duration(atLeast: Duration)
+    /// A size in bytes as `500MB`; read as a whole number.
+    case size
     /// One of these words.
     case choice([String])
     /// A secret: a literal only in a private file, else `env`, `file`, `credential` or `command`.
@@ -36,4 +44,21 @@ public indirect enum OptionType: Sendable, Hashable {
     /// A map or list as JSON, in which a plain `true`, `1.5` or `null` is that value and a quoted one a text. A single value
     /// is a text.
     case json
+    /// A map with these keys. Of this and the following types only the structure is declared; the part of the configuration
+    /// that they belong to reads them.
+    case object([OptionSpec])
+    /// A value of the first type, or of the second one.
+    case either(OptionType, OptionType)
+    /// What a value must be, as `to` of a rule has it.
+    case matcher
+    /// The map of `when`.
+    case condition
+
+    /// Any duration.
+    public static var duration: OptionType { .duration(atLeast: .zero) }
+
+    /// Returns the type of the cases of an enumeration.
+    public static func cases<Choice: RawRepresentable<String> & CaseIterable>(of _: Choice.Type) -> OptionType {
+        .choice(Choice.allCases.map(\.rawValue))
+    }
 }

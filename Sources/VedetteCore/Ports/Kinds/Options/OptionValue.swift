@@ -2,12 +2,14 @@
 
 /// The value of an option; the cases are those of `OptionType`.
 public indirect enum OptionValue: Sendable {
-    /// `text`, `choice` and a literal `textOrSecret`.
+    /// `text`, `line`, `url`, `choice` and a literal `textOrSecret`.
     case text(String)
     /// `flag`.
     case flag(Bool)
-    /// `integer`.
+    /// `integer` and `size`.
     case integer(Int)
+    /// `number`.
+    case decimal(Double)
     /// `duration`.
     case duration(Duration)
     /// `secret` and `textOrSecret`.
@@ -39,7 +41,7 @@ extension OptionValue {
         case .map(let pairs): pairs.flatMap(\.value.secrets)
         case .headers(let headers):
             headers.compactMap { if case .secret(let secret) = $0.content { secret } else { nil } }
-        case .text, .flag, .integer, .duration, .pattern, .template, .number, .tls, .json: []
+        case .text, .flag, .integer, .decimal, .duration, .pattern, .template, .number, .tls, .json: []
         }
     }
 }
