@@ -53,13 +53,13 @@ struct WallsTests {
             "VedetteCore", "VedetteSystem", "VedetteText", "Yams", "Glibc", "Foundation", "Synchronization",
         ],
         "VedetteEngine": ["VedetteCore", "Synchronization"],
-        "VedettePage": ["VedetteCore", "VedetteSystem", "CMicrohttpd", "CoreMetrics", "Glibc", "Synchronization"],
+        "VedettePage": ["VedetteCore", "VedetteSystem", "CMicrohttpd", "Glibc", "Synchronization"],
         "VedetteTestSupport": ["VedetteCore", "Foundation", "Synchronization"],
         "vedette": [
             "VedetteCore", "VedetteSystem", "VedetteText", "VedetteDocument", "VedetteHTTP", "VedetteSources",
             "VedetteSinks",
             "VedetteDesktop", "VedetteJournal", "VedettePostgres", "VedetteConfig", "VedetteEngine", "VedettePage",
-            "CDelayLoad", "ArgumentParser", "Logging", "CoreMetrics",
+            "CDelayLoad", "ArgumentParser",
             "Glibc", "Foundation", "FoundationEssentials", "Synchronization", "Dispatch",
         ],
     ]

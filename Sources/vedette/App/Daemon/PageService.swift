@@ -107,6 +107,6 @@ actor PageService {
     }
 
     private static func inFlight(_ metrics: MetricRegistry, _ lanes: String...) -> Int {
-        lanes.reduce(0) { $0 + Int(metrics.gauge(.pollsInFlight, $1) ?? 0) }
+        lanes.reduce(0) { $0 + Int(metrics.number(.pollsInFlight, $1) ?? 0) }
     }
 }
