@@ -87,12 +87,6 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        // What contrib/bench measures inside one process.
-        .executableTarget(
-            name: "vedette-parts", dependencies: ["VedetteCore", "VedetteSources", "VedetteSystem"],
-            path: "contrib/bench/inside",
-            swiftSettings: strict),
-
         // What several test targets share. The program does not use it.
         module("VedetteTestSupport", ["VedetteCore"]),
 
@@ -131,6 +125,14 @@ let package = Package(
     ],
     cxxLanguageStandard: .cxx17
 )
+
+// What contrib/bench measures inside one process.
+if Context.environment["VEDETTE_BENCH"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "vedette-parts", dependencies: ["VedetteCore", "VedetteSources", "VedetteSystem"],
+            path: "contrib/bench/inside", swiftSettings: strict))
+}
 
 // The program of contrib/fuzz: libFuzzer brings its `main`, so it can be linked in such a build alone.
 if Context.environment["VEDETTE_FUZZ"] != nil {
