@@ -89,6 +89,10 @@ struct App: Sendable {
         }
     }
 
+    var heartbeat: HeartbeatSender {
+        HeartbeatSender(fetcher: client, clock: clock, log: log, userAgent: UserAgent.standard)
+    }
+
     /// The end of the right to write the journal: another watcher has it, and this one must end.
     var losses: AsyncStream<JournalError>? { (journal as? PostgresJournal)?.losses }
 
