@@ -38,8 +38,6 @@ let package = Package(
     products: [.executable(name: "vedette", targets: ["vedette"])],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
     ],
@@ -76,9 +74,7 @@ let package = Package(
         module(
             "VedetteConfig", ["VedetteCore", "VedetteSystem", "VedetteText", .product(name: "Yams", package: "Yams")]),
         module("VedetteEngine", ["VedetteCore"]),
-        module(
-            "VedettePage",
-            ["VedetteCore", "VedetteSystem", "CMicrohttpd", .product(name: "CoreMetrics", package: "swift-metrics")]),
+        module("VedettePage", ["VedetteCore", "VedetteSystem", "CMicrohttpd"]),
         .executableTarget(
             name: "vedette",
             dependencies: [
@@ -86,18 +82,10 @@ let package = Package(
                 "VedetteSinks", "VedetteDesktop", "VedetteJournal", "VedettePostgres", "VedetteConfig", "VedetteEngine",
                 "VedettePage", "CDelayLoad",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "CoreMetrics", package: "swift-metrics"),
             ],
             exclude: ["Documentation.docc"],
             swiftSettings: strict
         ),
-
-        // What contrib/bench measures inside one process.
-        .executableTarget(
-            name: "vedette-parts", dependencies: ["VedetteCore", "VedetteSources", "VedetteSystem"],
-            path: "contrib/bench/inside",
-            swiftSettings: strict),
 
         // What several test targets share. The program does not use it.
         module("VedetteTestSupport", ["VedetteCore"]),
@@ -127,12 +115,7 @@ let package = Package(
             ]),
         tests("VedetteConfigTests", ["VedetteCore", "VedetteText", "VedetteConfig"]),
         tests("VedetteEngineTests", ["VedetteCore", "VedetteEngine", "VedetteJournal", "VedetteTestSupport"]),
-        tests(
-            "VedettePageTests",
-            [
-                "VedetteCore", "VedetteSystem", "VedettePage", "VedetteTestSupport",
-                .product(name: "CoreMetrics", package: "swift-metrics"),
-            ]),
+        tests("VedettePageTests", ["VedetteCore", "VedetteSystem", "VedettePage", "VedetteTestSupport"]),
         tests("FuzzTests", readers + ["VedetteTestSupport"], data: ["Regressions"]),
         tests(
             "ProgramTests",
@@ -142,6 +125,14 @@ let package = Package(
     ],
     cxxLanguageStandard: .cxx17
 )
+
+// What contrib/bench measures inside one process.
+if Context.environment["VEDETTE_BENCH"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "vedette-parts", dependencies: ["VedetteCore", "VedetteSources", "VedetteSystem"],
+            path: "contrib/bench/inside", swiftSettings: strict))
+}
 
 // The program of contrib/fuzz: libFuzzer brings its `main`, so it can be linked in such a build alone.
 if Context.environment["VEDETTE_FUZZ"] != nil {

@@ -66,7 +66,7 @@ struct LogTests {
         #expect(format(.json, isForJournald: true).line(line(1, .error), at: time).hasPrefix("<3>{"))
     }
 
-    @Test("the log writes through swift-log with its fields, and what is folded at its end")
+    @Test("the log writes each line with its fields, and what is folded at its end")
     func whole() throws {
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)

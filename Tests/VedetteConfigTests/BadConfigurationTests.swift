@@ -27,7 +27,10 @@ struct BadConfigurationTests {
     @Test("errors in rules have place and remedy", arguments: Bad.rules)
     func rules(bad: Bad) {
         let head = "sources: {web: {kind: cloudburst, url: 'https://h/'}, any: {kind: json, url: 'https://h/'}}\n"
-        #expect(problems(head + "sinks: {desk: {kind: desktop}}\nrules:\n" + bad.text) == bad.expected)
+        // PCRE2's own words are another version's.
+        let found = problems(head + "sinks: {desk: {kind: desktop}}\nrules:\n" + bad.text)
+            .map { $0.replacing(/bad regular expression: [^;]+/, with: "bad regular expression") }
+        #expect(found == bad.expected)
     }
 
     @Test("all errors are reported at once, by file and position")

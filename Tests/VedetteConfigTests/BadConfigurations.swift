@@ -297,11 +297,11 @@ extension Bad {
             "4:56: 'above' must be a number, not 'many'"),
         Bad(
             "- {name: r, when: {field: state, to: {regex: 'a''(b'}}, notify: desk}",
-            #"4:52: bad regular expression: missing closing parenthesis; close it, or write '\(' for the character itself"#
+            #"4:52: bad regular expression; close it, or write '\(' for the character itself"#
         ),
         Bad(
             "- name: r\n  when: {field: state, to: {regex: \"\\x41[b\"}}\n  notify: desk",
-            #"5:43: bad regular expression: missing terminating ] for character class; close it, or write '\[' for the character itself"#
+            #"5:43: bad regular expression; close it, or write '\[' for the character itself"#
         ),
         Bad(
             "- {name: r, when: {all: [], any: {}, appears: true}, notify: desk}",

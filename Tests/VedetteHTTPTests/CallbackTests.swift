@@ -35,7 +35,7 @@ private actor Caller {
 }
 
 extension HTTPClient {
-    fileprivate var isIdle: Bool { running.isEmpty && waiting.isEmpty }
+    fileprivate var isIdle: Bool { transfers.running.isEmpty && transfers.waiting.isEmpty }
 }
 
 extension Result where Success == Response, Failure == FetchError {

@@ -193,7 +193,7 @@ struct CancellationWireTests {
 }
 
 extension HTTPClient {
-    fileprivate var queueLength: Int { waiting.count }
+    fileprivate var queueLength: Int { transfers.waiting.count }
 }
 
 private actor Counter {

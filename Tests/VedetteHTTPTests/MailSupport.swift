@@ -91,6 +91,6 @@ extension HTTPClient {
         }
     }
 
-    var runningMails: Int { mails.count + waitingMails.count }
+    var runningMails: Int { transfers.mails.ids.count + transfers.waiting.count }
     var watchedMails: Int { loop.extraSockets.count }
 }

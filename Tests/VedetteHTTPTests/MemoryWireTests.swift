@@ -102,5 +102,5 @@ struct MemoryWireTests {
 }
 
 extension HTTPClient {
-    var memoryInUse: Int { memory.used }
+    var memoryInUse: Int { transfers.memory.used }
 }

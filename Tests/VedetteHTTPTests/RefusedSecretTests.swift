@@ -25,7 +25,10 @@ private final class Rotated: Sendable {
 
 extension HTTPClient {
     /// The limits on the time of the requests that run.
-    fileprivate var runningTotals: [Duration] { running.values.compactMap { $0.transfer.hop?.request.limits.total } }
+    fileprivate var runningTotals: [Duration] {
+        transfers.running.values.compactMap { $0.transfer.hop?.request.limits.total }
+    }
+    fileprivate var isWaiting: Bool { !transfers.waiting.isEmpty }
 }
 
 @Suite("Secrets that a server refuses", .timeLimit(.minutes(10)))
@@ -194,7 +197,7 @@ struct RefusedSecretTests {
             let waiting = Task { await client.failed(request) }
             _ = await server.received(1)
             // The repetition, in the queue until its host's interval is over.
-            while await client.waiting.isEmpty || rotated.count == 0 { await Task.yield() }
+            while await !client.isWaiting || rotated.count == 0 { await Task.yield() }
             waiting.cancel()
             #expect(await waiting.value?.failure == .cancelled)
         }

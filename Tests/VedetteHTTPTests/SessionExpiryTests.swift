@@ -39,9 +39,13 @@ struct SessionExpiryTests {
         defer { server.close() }
         try await withClient { client in
             for session in ["old", "new"] { _ = try await client.fetch(.get(server.url()) { $0.session = session }) }
-            await client.markUsed("new", now: KernelClock.monotonic.milliseconds + Self.day + 1)
+            await client.use("new", at: KernelClock.monotonic.milliseconds + Self.day + 1)
             for session in ["old", "new"] { _ = try await client.fetch(.get(server.url()) { $0.session = session }) }
         }
         #expect(server.requests.map { $0.header("Cookie") } == [[], [], [], ["id=1"]])
     }
+}
+
+extension HTTPClient {
+    fileprivate func use(_ session: String, at now: Int64) { cookies.markUsed(session, now: now) }
 }

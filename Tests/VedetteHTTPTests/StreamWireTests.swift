@@ -279,8 +279,8 @@ struct StreamWireTests {
 }
 
 extension HTTPClient {
-    fileprivate var memoryUsed: Int { memory.used }
-    fileprivate var runningCount: Int { running.count }
+    fileprivate var memoryUsed: Int { transfers.memory.used }
+    fileprivate var runningCount: Int { transfers.running.count }
 }
 
 /// A gzip stream that is flushed after each piece, as a server does that compresses what it pushes.

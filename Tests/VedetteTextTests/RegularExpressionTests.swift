@@ -26,22 +26,17 @@ struct RegularExpressionTests {
     @Test(
         "the error for a bad pattern has the place in characters and a remedy",
         arguments: [
-            ("prod-(", 6, #"missing closing parenthesis; close it, or write '\(' for the character itself"#),
-            ("è(", 2, #"missing closing parenthesis; close it, or write '\(' for the character itself"#),
-            ("[z-a]", 3, "range out of order in character class; write the lower end first"),
-            (
-                "a[b", 3,
-                #"missing terminating ] for character class; close it, or write '\[' for the character itself"#
-            ),
-            (
-                "*.log", 0,
-                #"quantifier does not follow a repeatable item; write '.*' for anything, '\*' for the character itself"#
-            ),
+            ("prod-(", 6, #"close it, or write '\(' for the character itself"#),
+            ("è(", 2, #"close it, or write '\(' for the character itself"#),
+            ("[z-a]", 3, "write the lower end first"),
+            ("a[b", 3, #"close it, or write '\[' for the character itself"#),
+            ("*.log", 0, #"write '.*' for anything, '\*' for the character itself"#),
         ])
-    func explains(pattern: String, offset: Int, detail: String) {
-        #expect(throws: PatternError("bad regular expression: " + detail, offset: offset)) {
-            try RegularExpression(pattern)
-        }
+    func explains(pattern: String, offset: Int, remedy: String) {
+        let error = #expect(throws: PatternError.self) { try RegularExpression(pattern) }
+        // PCRE2's own words stand in between.
+        #expect(error?.offset == offset && error?.detail.hasPrefix("bad regular expression: ") == true)
+        #expect(error?.detail.hasSuffix("; \(remedy)") == true)
     }
 
     @Test("a single code unit cannot be matched, since half a character is none")

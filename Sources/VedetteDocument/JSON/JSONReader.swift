@@ -41,6 +41,7 @@ public final class JSONReader {
         let bounds = cj_limits(
             depth: UInt32(clamping: limits.depth), rows: UInt32(clamping: limits.rows),
             string_bytes: UInt32(clamping: limits.stringBytes))
+        // Some hundred bytes, for which Swift itself would trap.
         guard let reader = cj_reader_new(bounds) else { preconditionFailure("no memory for a JSON reader") }
         self.reader = reader
         self.items = items

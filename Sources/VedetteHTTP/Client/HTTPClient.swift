@@ -6,7 +6,7 @@ public import VedetteCore
 import VedetteSystem
 
 /// The fetcher over one libcurl multi handle on one thread. It lives until `shutdown` is called.
-public actor HTTPClient: Fetcher {
+public actor HTTPClient: Fetcher, MailCarrier {
     /// Idle connections kept for reuse (I8).
     private static let maximumConnections = 256
     /// Parsed URLs kept with their origins.
@@ -17,37 +17,15 @@ public actor HTTPClient: Fetcher {
     private static let maximumDecodedOnLoop = 16 << 10
 
     nonisolated let loop: LoopExecutor
-    let multi: UnsafeMutableRawPointer
-    let share: UnsafeMutableRawPointer
-    var queue = RequestQueue()
-    var lastID: RequestQueue.ID = 0
-    var waiting: [RequestQueue.ID: (hop: RedirectHop, recipient: Recipient)] = [:]
-    var running: [RequestQueue.ID: (transfer: Transfer, recipient: Recipient)] = [:]
-    var free: [Transfer] = []
-    var waitingMails: [RequestQueue.ID: (mail: Mail, continuation: MailTransfer.Continuation)] = [:]
-    var mails: [RequestQueue.ID: MailTransfer] = [:]
-    var jars: [String: CookieJar] = [:]
-    var sessions = SessionExpiry()
-    var lastTimeoutCheck: Int64 = 0
-    var isShutDown = false
-    var reuse = ConnectionReuse()
-    var tokens = OAuthTokenCache()
-    var tokenRequests: [GrantKey: TokenRequest] = [:]
+    let transfers: Transfers
+    let cookies: SessionCookies
+    let tokens = OAuthTokens()
+    private let handshakes = HandshakeSessions()
+    private let logins: LoginSessions
     /// Answers to requests without a task that need one after all.
     private var followed: [RequestQueue.ID: FetchTask] = [:]
-    /// The headers of sessions that servers gave.
-    var handshakes: [HandshakeKey: Secret] = [:]
-    /// The logins of sessions that begin with a form.
-    var logins: [LoginKey: LoginState] = [:]
-    let pages: (any LoginPageReader)?
-    /// Loads of stored cookies: once a task has ended, `jars` has them.
-    var cookieLoads: [String: Task<Void, Never>] = [:]
-    var cookieWrites: [String: Task<Void, Never>] = [:]
-    let cookieStore: (any CookieStore)?
-    let memory: MemoryBudget
-    let streams = StreamActivity()
     private let environment: ProxyEnvironment
-    nonisolated let isPrivate: @Sendable (IPAddress) -> Bool
+    private let isPrivate: @Sendable (IPAddress) -> Bool
     private var targets: [String: KnownTarget] = [:]
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -73,22 +51,24 @@ public actor HTTPClient: Fetcher {
         memory: Int = MemoryBudget.standard,
         isPrivate: @escaping @Sendable (IPAddress) -> Bool = { $0.isPrivate }
     ) throws(FetchError) {
-        (cookieStore, self.pages, self.environment, self.isPrivate) = (cookies, pages, environment, isPrivate)
-        self.memory = MemoryBudget(limit: memory)
+        (self.environment, self.isPrivate) = (environment, isPrivate)
+        self.cookies = SessionCookies(cookies)
+        logins = LoginSessions(self.cookies, pages)
         guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, let multi = curl_multi_init(),
             let share = curl_share_init()
         else { throw FetchError(.configuration, "failed to start libcurl") }
-        (self.multi, self.share) = (multi, share)
         cc_share_data(share, CURL_LOCK_DATA_DNS)
         cc_share_data(share, CURL_LOCK_DATA_SSL_SESSION)
         cc_multi_set_long(multi, CURLMOPT_MAXCONNECTS, HTTPClient.maximumConnections)
         loop = LoopExecutor(multi: multi)
+        transfers = Transfers(
+            loop, Transfers.Handles(multi: multi, share: share), self.cookies, memory: memory, isPrivate: isPrivate)
         guard cc_resolves_in_threads() != 0 else {
             throw FetchError(
                 .configuration, "this libcurl resolves names without a thread, so one slow name would stop all requests"
             )
         }
-        let started = loop.start { self.assumeIsolated { $0.drive() } }
+        let started = loop.start { self.assumeIsolated { $0.transfers.drive(for: self) } }
         guard started else { throw FetchError(.configuration, "failed to start the network thread") }
     }
 
@@ -98,7 +78,6 @@ public actor HTTPClient: Fetcher {
     ///
     /// It is not isolated, since the actor's thread itself frees the libcurl handles.
     public nonisolated func shutdown() async {
-        await finishCookieWrites()
         guard let handles = await endTransfers() else { return }
         await withCheckedContinuation { continuation in
             loop.stop {
@@ -110,13 +89,9 @@ public actor HTTPClient: Fetcher {
     }
 
     /// - Returns: nil when the client is shut down already.
-    private func endTransfers() -> Handles? {
-        guard !isShutDown else { return nil }
-        isShutDown = true
-        let mailIDs = Array(waitingMails.keys) + Array(mails.keys)
-        for id in Array(waiting.keys) + Array(running.keys) + mailIDs { cancel(id) }
-        free = []
-        return Handles(multi: multi, share: share)
+    private func endTransfers() async -> Transfers.Handles? {
+        await cookies.finishWrites(by: self)
+        return transfers.shutDown()
     }
 
     // MARK: A fetch
@@ -129,6 +104,48 @@ public actor HTTPClient: Fetcher {
         return FetchTask(on: loop, ended: ended) { await self.result(of: request) }
     }
 
+    /// Adds a request without a task to the queue; nil for a request that another one comes before, such as a login.
+    private func enqueue(
+        _ request: Request, _ ended: @escaping @Sendable (Result<Response, FetchError>) -> Void
+    ) -> RequestQueue.ID? {
+        guard !transfers.isShutDown, request.login == nil, request.handshake == nil else { return nil }
+        if case .grant = request.credentials { return nil }
+        if let session = request.session, request.cookies != .none {
+            // Stored cookies must be read first.
+            guard request.cookies != .journal else { return nil }
+            cookies.markUsed(session)
+        }
+        let hop: RedirectHop
+        do throws(FetchError) {
+            hop = try firstHop(of: request, as: nil)
+            try hop.checkReach(isPrivate)
+        } catch {
+            // The task finds the same error.
+            return nil
+        }
+        // The loop starts it when the jobs of this turn have run, so `ended` is never called from here.
+        let id = transfers.nextID()
+        transfers.add(.request(hop) { self.deliver($0, of: hop, id, ended) }, as: id)
+        return id
+    }
+
+    private func deliver(
+        _ result: Result<RawResponse, FetchError>, of hop: RedirectHop, _ id: RequestQueue.ID,
+        _ ended: @escaping @Sendable (Result<Response, FetchError>) -> Void
+    ) {
+        switch result {
+        case .failure(let error): ended(.failure(error))
+        case .success(let raw):
+            if let response = HTTPClient.immediateResponse(raw, hop) {
+                if raw.setsCookies { cookies.add(raw.headers, from: hop, by: self) }
+                return ended(response)
+            }
+            // It needs another request or another thread, so a task.
+            let answer = AnsweredHop(raw)
+            followed[id] = FetchTask(on: loop, ended: ended) { await self.followed(hop, answer, id) }
+        }
+    }
+
     private func result(of request: Request) async -> Result<Response, FetchError> {
         await Result(of: { () throws(FetchError) in
             try await fetch(request) { () throws(FetchError) in try await fetchOnce(request) }
@@ -138,14 +155,59 @@ public actor HTTPClient: Fetcher {
     /// Sends a request with the secrets as they are, after those that must come before it, such as a login.
     func fetchOnce(_ request: Request) async throws(FetchError) -> Response {
         if request.cookies != .none, let session = request.session {
-            markUsed(session, now: KernelClock.monotonic.milliseconds)
-            if request.cookies == .journal { await loadCookies(of: session) }
+            cookies.markUsed(session)
+            if request.cookies == .journal { await cookies.load(of: session, by: self) }
         }
-        if let login = request.login { return try await fetch(request, after: login) }
-        if let handshake = request.handshake { return try await fetch(request, after: handshake) }
+        if let login = request.login { return try await logins.fetch(request, after: login, by: self) }
+        if let handshake = request.handshake {
+            return try await handshakes.fetch(request, after: handshake, by: self)
+        }
         // Most polls: each asynchronous call costs them a switch of their task.
         guard request.credentials != nil else { return try await followRedirects(of: request, as: nil) }
         return try await authenticated(request)
+    }
+
+    public func send(_ mail: Mail) async throws(FetchError) -> MailReply {
+        try mail.validate()
+        return try await result { transfers.add(.mail(mail, $1), as: $0) }
+    }
+
+    /// Sends one request, without following its redirect.
+    private func transfer(_ hop: RedirectHop) async throws(FetchError) -> RawResponse {
+        try await result { transfers.add(.request(hop, $1), as: $0) }
+    }
+
+    /// Waits for the result of what is added to the queue. Cancelling the task cancels that.
+    private func result<Value: Sendable>(
+        _ add: (RequestQueue.ID, @escaping (Result<Value, FetchError>) -> Void) -> Void
+    ) async throws(FetchError) -> Value {
+        let id = transfers.nextID()
+        let result = await withTaskExecutorPreference(loop) {
+            await withTaskCancellationHandler {
+                await withUnsafeContinuation { (continuation: UnsafeContinuation<Result<Value, FetchError>, Never>) in
+                    // Checked here and not earlier: a later cancellation finds it in the queue.
+                    guard !Task.isCancelled else {
+                        return continuation.resume(returning: .failure(HTTPClient.cancelled))
+                    }
+                    add(id) { continuation.resume(returning: $0) }
+                    transfers.startWaiting()
+                }
+            } onCancel: {
+                onLoop { $0.cancel(id) }
+            }
+        }
+        return try result.get()
+    }
+
+    static var cancelled: FetchError { FetchError(.cancelled, "the request was cancelled") }
+
+    /// Cancels a request or mail; one that has finished is left alone.
+    func cancel(_ id: RequestQueue.ID) { if !transfers.cancel(id) { followed[id]?.cancel() } }
+
+    /// Runs something on the client's thread, from any thread. It waits for none of the cooperative pool, all of which may be
+    /// busy: what ends a poll may not depend on them (I7, I10).
+    nonisolated func onLoop(_ work: @escaping @Sendable (isolated HTTPClient) -> Void) {
+        Task(executorPreference: loop) { await work(self) }
     }
 
     /// Sends a request with its credentials.
@@ -153,7 +215,7 @@ public actor HTTPClient: Fetcher {
         guard case .grant(let grant) = request.credentials else {
             return try await followRedirects(of: request, as: nil)
         }
-        return try await fetch(request, with: grant)
+        return try await tokens.fetch(request, with: grant, by: self)
     }
 
     /// Sends a request and follows its redirects.
@@ -163,15 +225,6 @@ public actor HTTPClient: Fetcher {
         let hop = try firstHop(of: request, as: credentials)
         try hop.checkReach(isPrivate)
         return try await follow(hop, try await transfer(hop))
-    }
-
-    /// Goes on in a task with an answer that needs another request or another thread.
-    func follow(
-        _ hop: RedirectHop, _ raw: RawResponse, _ id: RequestQueue.ID,
-        _ ended: @escaping @Sendable (Result<Response, FetchError>) -> Void
-    ) {
-        let answer = AnsweredHop(raw)
-        followed[id] = FetchTask(on: loop, ended: ended) { await self.followed(hop, answer, id) }
     }
 
     private func followed(_ hop: RedirectHop, _ answer: AnsweredHop, _ id: RequestQueue.ID) async
@@ -186,10 +239,8 @@ public actor HTTPClient: Fetcher {
         })
     }
 
-    func cancelFollowed(_ id: RequestQueue.ID) { followed[id]?.cancel() }
-
     /// Follows the redirects of the response to a first request.
-    func follow(_ first: RedirectHop, _ response: consuming RawResponse) async throws(FetchError) -> Response {
+    private func follow(_ first: RedirectHop, _ response: consuming RawResponse) async throws(FetchError) -> Response {
         let request = first.request
         var hop = first
         // The body of a redirect is freed before the next request.
@@ -201,12 +252,12 @@ public actor HTTPClient: Fetcher {
         while true {
             microseconds += raw.microseconds
             // A new value may replace the one that was sent.
-            let sent = raw.status >= 400 ? cookieValues(of: hop) : []
-            if raw.setsCookies, let session = hop.session { store(raw.headers, from: hop, in: session) }
+            let sent = raw.status >= 400 ? cookies.values(for: hop) : []
+            if raw.setsCookies { cookies.add(raw.headers, from: hop, by: self) }
             guard request.redirects > 0, let next = try hop.redirect(raw) else {
                 var response = try await HTTPClient.response(raw, hop)
                 response.movedTo = movedTo
-                response.cookies = raw.status >= 400 ? sent + cookieValues(of: hop) : []
+                response.cookies = raw.status >= 400 ? sent + cookies.values(for: hop) : []
                 response.elapsed = .microseconds(microseconds)
                 return response
             }
@@ -224,7 +275,7 @@ public actor HTTPClient: Fetcher {
     }
 
     /// Returns the hop of the last request to the URL when this one is the same, as that of most polls is.
-    func firstHop(of request: Request, as credentials: Credentials?) throws(FetchError) -> RedirectHop {
+    private func firstHop(of request: Request, as credentials: Credentials?) throws(FetchError) -> RedirectHop {
         let known = targets[request.url]
         if let hop = known?.hop, credentials == nil, request.repeats(hop.request) { return hop }
         let target: Target
@@ -247,7 +298,7 @@ public actor HTTPClient: Fetcher {
     }
 
     /// Returns the final response of an answer that needs no further request and no other thread; nil for any other.
-    static func immediateResponse(_ raw: RawResponse, _ hop: RedirectHop) -> Result<Response, FetchError>? {
+    private static func immediateResponse(_ raw: RawResponse, _ hop: RedirectHop) -> Result<Response, FetchError>? {
         let mayRedirect = hop.request.redirects > 0 && (300..<400).contains(raw.status) && raw.status != 304
         guard !mayRedirect, raw.encoding == nil || raw.body.count <= maximumDecodedOnLoop else { return nil }
         // A refusal may repeat the cookies of its session, and is followed by a request with other secrets.
@@ -300,20 +351,14 @@ public actor HTTPClient: Fetcher {
     }
 
     /// Decodes a large body on another thread, whichever executor the task prefers.
+    @concurrent
     private static func decodedOffLoop(
         _ body: [UInt8], _ encoding: String, _ limit: Int, _ memory: MemoryShare?
     ) async -> Result<[UInt8], FetchError> {
         await withTaskExecutorPreference(globalConcurrentExecutor) {
-            await decode(body, encoding, limit, memory)
-        }
-    }
-
-    @concurrent
-    private static func decode(
-        _ body: [UInt8], _ encoding: String, _ limit: Int, _ memory: MemoryShare?
-    ) async -> Result<[UInt8], FetchError> {
-        Result { () throws(FetchError) in
-            try ContentDecoder.decode(body, encoding: encoding, limit: limit, memory: memory)
+            Result { () throws(FetchError) in
+                try ContentDecoder.decode(body, encoding: encoding, limit: limit, memory: memory)
+            }
         }
     }
 }
@@ -333,10 +378,12 @@ private final class AnsweredHop: Sendable {
     func take() -> RawResponse? { raw.withLock { $0.take() } }
 }
 
-/// The libcurl handles, on their way to the closure that frees them.
-///
-/// `@unchecked Sendable`: only the loop's thread uses them, once, when no transfer is left.
-private struct Handles: @unchecked Sendable {
-    let multi: UnsafeMutableRawPointer
-    let share: UnsafeMutableRawPointer
+/// A request without a task.
+private struct QueuedRequest: FetchHandle {
+    private let client: HTTPClient
+    private let id: RequestQueue.ID
+
+    init(_ client: HTTPClient, _ id: RequestQueue.ID) { (self.client, self.id) = (client, id) }
+
+    func cancel() { client.onLoop { [id] in $0.cancel(id) } }
 }

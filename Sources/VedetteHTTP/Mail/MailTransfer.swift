@@ -9,15 +9,15 @@ import VedetteCore
 /// SMTP blocks inside one call while it waits for the final reply, and again for the reply to QUIT (curl's TODO, "More
 /// non-blocking"), and with it every poll would wait.
 final class MailTransfer {
-    typealias Continuation = UnsafeContinuation<Result<MailReply, FetchError>, Never>
+    typealias Recipient = (Result<MailReply, FetchError>) -> Void
 
     let id: RequestQueue.ID
     let mail: Mail
     let easy: UnsafeMutableRawPointer
     let message = CurlMessage()
     let startedAt: Int64
-    /// Nil once it was resumed.
-    var continuation: Continuation?
+    /// Nil once it has the result.
+    private var recipient: Recipient?
     /// When the connection is closed even without a reply to QUIT; nil until the final reply.
     private(set) var quitDeadline: Int64?
     /// Nil until libcurl has connected and logged in.
@@ -38,13 +38,16 @@ final class MailTransfer {
     private static let quitTimeout: Int64 = 2000
 
     /// Nil when there is no memory.
-    init?(_ id: RequestQueue.ID, _ mail: Mail, _ continuation: Continuation, now: Int64) {
+    init?(_ id: RequestQueue.ID, _ mail: Mail, _ recipient: @escaping Recipient, now: Int64) {
         guard let easy = curl_easy_init() else { return nil }
-        (self.id, self.mail, self.easy, self.continuation, startedAt) = (id, mail, easy, continuation, now)
+        (self.id, self.mail, self.easy, self.recipient, startedAt) = (id, mail, easy, recipient, now)
         dialogue = MailDialogue(mail)
     }
 
     deinit { curl_easy_cleanup(easy) }
+
+    /// Delivers the result, once.
+    func deliver(_ result: Result<MailReply, FetchError>) { recipient.take()?(result) }
 
     /// The final reply is there, and the one to QUIT is still awaited.
     func awaitQuit(now: Int64) { quitDeadline = now + MailTransfer.quitTimeout }

@@ -17,7 +17,7 @@ final class HTTPRecordStream: RecordStream {
     var retry: Duration? { buffer.retry }
 
     func next() async throws(FetchError) -> RecordBatch? {
-        try await buffer.next { client.onLoop { [id] in $0.goOn(id) } }
+        try await buffer.next { client.onLoop { [id] in $0.transfers.goOn(id) } }
     }
 
     func interrupt() { buffer.interrupt() }

@@ -7,8 +7,6 @@ import VedetteSystem
 
 /// One easy handle with its buffers, used for one hop after another, by the loop's thread alone.
 final class Transfer {
-    typealias Continuation = UnsafeContinuation<Result<RawResponse, FetchError>, Never>
-
     let easy: UnsafeMutableRawPointer
     private(set) var id: RequestQueue.ID = 0
     private(set) var hop: RedirectHop?

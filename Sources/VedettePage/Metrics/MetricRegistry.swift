@@ -1,48 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import CoreMetrics
 import Synchronization
 public import VedetteCore
 
-/// The backend of swift-metrics: it keeps a number for each metric and its labels. A metric that is not in its table is
-/// not kept.
-public final class MetricRegistry: MetricsFactory {
-
+/// Keeps the numbers that the engine counts: one for each metric and its labels. A metric that is not in its table is not
+/// kept.
+public final class MetricRegistry: Meter {
     private struct State {
         var limit: LabelLimit
-        /// By name of the metric, then by the values of its labels.
-        var counters: [String: [[String]: CounterValue]] = [:]
-        var gauges: [String: [[String]: GaugeValue]] = [:]
-        var histograms: [String: [[String]: HistogramValue]] = [:]
+        /// By metric, then by the values of its labels. They stay: counters must not go down, and the limit bounds them.
+        var values: [Metric: [[String]: MetricValue]] = [:]
     }
 
-    private let metrics: [String: Metric]
-    private let order: [Metric]
+    private let metrics: [Metric]
     private let state: Mutex<State>
 
     public init(_ metrics: [Metric] = Metric.ofWatcher, labelLimit: Int? = nil) {
-        order = metrics
-        self.metrics = Dictionary(metrics.map { ($0.name, $0) }) { first, _ in first }
+        self.metrics = metrics
         state = Mutex(State(limit: LabelLimit(labelLimit ?? LabelLimit.usual)))
+    }
+
+    public func counter(_ metric: Metric, _ labels: [String]) -> any MetricCounter { value(metric, labels) }
+    public func gauge(_ metric: Metric, _ labels: [String]) -> any MetricGauge { value(metric, labels) }
+    public func histogram(_ metric: Metric, _ labels: [String]) -> any MetricHistogram { value(metric, labels) }
+
+    private func value(_ metric: Metric, _ labels: [String]) -> MetricValue {
+        let fresh = MetricValue(metric.form)
+        guard metrics.contains(metric), metric.labels.count == labels.count else { return fresh }
+        return state.withLock { state in
+            let labels = zip(metric.labels, labels).map { state.limit.value($1, of: $0) }
+            if let known = state.values[metric]?[labels] { return known }
+            state.values[metric, default: [:]][labels] = fresh
+            return fresh
+        }
+    }
+
+    /// The number of a counter or a gauge now; nil before it was first asked for.
+    public func number(_ metric: Metric, _ labels: String...) -> Double? {
+        guard case .number(let number)? = state.withLock({ $0.values[metric]?[labels]?.current }) else { return nil }
+        return number
     }
 
     /// The numbers of now, in the order of the table.
     var families: [MetricFamily] {
-        state.withLock { state in
-            order.map { metric in
-                let name = metric.name
-                var samples: [MetricFamily.Sample] = []
-                samples += (state.counters[name] ?? [:]).map { .init($0.key, .number(Double($0.value.count))) }
-                samples += (state.gauges[name] ?? [:]).map { .init($0.key, .number($0.value.number)) }
-                samples += (state.histograms[name] ?? [:]).map { .init($0.key, .histogram($0.value.histogram)) }
-                return MetricFamily(metric, samples.sorted { $0.labels.lexicographicallyPrecedes($1.labels) })
-            }
+        let values = state.withLock { $0.values }
+        return metrics.map { metric in
+            let samples = (values[metric] ?? [:]).map { MetricFamily.Sample($0.key, $0.value.current) }
+            return MetricFamily(metric, samples.sorted { $0.labels.lexicographicallyPrecedes($1.labels) })
         }
-    }
-
-    /// The number of a gauge now; nil before it was first set.
-    public func gauge(_ metric: Metric, _ labels: String...) -> Double? {
-        state.withLock { $0.gauges[metric.name]?[labels]?.number }
     }
 
     /// The numbers of now together with those that were read, in the order of the table.
@@ -64,56 +69,4 @@ public final class MetricRegistry: MetricsFactory {
         let samples = sums.map { MetricFamily.Sample($0.key, .number($0.value)) }
         return MetricFamily(family.metric, samples.sorted { $0.labels.lexicographicallyPrecedes($1.labels) })
     }
-
-    private func values(
-        _ name: String, _ dimensions: [(String, String)], _ state: inout State
-    ) -> [String]? {
-        guard let metric = metrics[name], metric.labels == dimensions.map(\.0) else { return nil }
-        return dimensions.map { state.limit.value($0.1, of: $0.0) }
-    }
-
-    // MARK: MetricsFactory
-
-    public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
-        state.withLock { state -> any CounterHandler in
-            guard let values = values(label, dimensions, &state) else { return NOOPMetricsHandler.instance }
-            let counter = state.counters[label]?[values] ?? CounterValue()
-            state.counters[label, default: [:]][values] = counter
-            return counter
-        }
-    }
-
-    public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
-        state.withLock { state -> any MeterHandler in
-            guard let values = values(label, dimensions, &state) else { return NOOPMetricsHandler.instance }
-            let gauge = state.gauges[label]?[values] ?? GaugeValue()
-            state.gauges[label, default: [:]][values] = gauge
-            return gauge
-        }
-    }
-
-    /// - Parameter aggregate: false for a gauge.
-    public func makeRecorder(
-        label: String, dimensions: [(String, String)], aggregate: Bool
-    ) -> any RecorderHandler {
-        state.withLock { state -> any RecorderHandler in
-            guard aggregate, case .histogram(let bounds) = metrics[label]?.form,
-                let values = values(label, dimensions, &state)
-            else { return NOOPMetricsHandler.instance }
-            let histogram = state.histograms[label]?[values] ?? HistogramValue(bounds: bounds)
-            state.histograms[label, default: [:]][values] = histogram
-            return histogram
-        }
-    }
-
-    /// No metric is a timer: times are recorded in seconds, as the values of a recorder.
-    public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
-        NOOPMetricsHandler.instance
-    }
-
-    // Counters must not go down, and the limit bounds what is kept.
-    public func destroyCounter(_ handler: any CounterHandler) {}
-    public func destroyMeter(_ handler: any MeterHandler) {}
-    public func destroyRecorder(_ handler: any RecorderHandler) {}
-    public func destroyTimer(_ handler: any TimerHandler) {}
 }

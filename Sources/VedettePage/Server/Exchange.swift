@@ -27,6 +27,8 @@ final class Exchange {
 
     let id: Int
     let connection: OpaquePointer
+    /// Why its connection is beyond a limit; nil for any other.
+    let excess: String?
     /// As sent: the path and the query.
     let target: String
     var stage = Stage.head
@@ -42,7 +44,7 @@ final class Exchange {
     /// It outlives the exchange: it stops the library, which calls back about each of them, before it ends.
     unowned let loop: ServerLoop
 
-    init(id: Int, connection: OpaquePointer, target: String, loop: ServerLoop) {
-        (self.id, self.connection, self.target, self.loop) = (id, connection, target, loop)
+    init(id: Int, connection: OpaquePointer, excess: String?, target: String, loop: ServerLoop) {
+        (self.id, self.connection, self.excess, self.target, self.loop) = (id, connection, excess, target, loop)
     }
 }

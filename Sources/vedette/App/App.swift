@@ -55,7 +55,7 @@ struct App: Sendable {
             fetcher: SourceFetcher(web: client), journal: monitored, clock: clock, random: SystemRandomGenerator(),
             log: log, userAgent: UserAgent.standard, transformer: JQTransformer(),
             civil: ZoneTime(), memory: PollMemory { Allocator.returnFreeMemory() },
-            meter: SwiftMetricsMeter(factory: metrics))
+            meter: metrics)
         sinks = SinkRegistry().replaced(by: configuration.sinks, services).registry
         dispatcher = Dispatcher(
             dependencies, on: client.executor, sinks: sinks.sinks, policy: sinks.policy,
@@ -87,6 +87,10 @@ struct App: Sendable {
                 log.log(.error, "failed to store what a button asks for: \(error.detail)")
             }
         }
+    }
+
+    var heartbeat: HeartbeatSender {
+        HeartbeatSender(fetcher: client, clock: clock, log: log, userAgent: UserAgent.standard)
     }
 
     /// The end of the right to write the journal: another watcher has it, and this one must end.

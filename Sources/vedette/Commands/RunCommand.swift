@@ -79,7 +79,8 @@ struct RunCommand: AsyncParsableCommand {
                 LineWriter.standardError.write(StyledText(line).text + "\n")
             }
         }
-        try await Daemon(app: app, loader: loader, access: place.access).run(configuration, signals, stop)
+        var daemon = Daemon(app, configuration, loader, access: place.access)
+        try await daemon.run(signals, stop)
     }
 
     /// Ends the process when stopping takes too long, for example since a database does not answer. That is like a kill -9:
@@ -100,9 +101,7 @@ struct RunCommand: AsyncParsableCommand {
         (summary.sent, summary.unsent) = (sent, unsent)
         // A monitor of cron jobs expects a request after each run that went well.
         if summary.problem == nil, let heartbeat = configuration.heartbeat {
-            await HeartbeatSender(
-                fetcher: app.client, clock: app.clock, log: app.log, userAgent: UserAgent.standard
-            ).beat(heartbeat)
+            await app.heartbeat.beat(heartbeat)
         }
         await app.close()
         // Beside the lines of a stdout sink the summary would spoil what a program reads.

@@ -20,6 +20,8 @@ public protocol FetchHandle: Sendable {
 extension Fetcher {
     /// Sends a request and waits for the final response. Cancelling the calling task cancels the request.
     public func fetch(_ request: Request) async throws(FetchError) -> Response {
+        // Else the request starts, and may be sent, before its handle is cancelled.
+        guard !Task.isCancelled else { throw FetchError(.cancelled, "the request was cancelled") }
         let handle = AwaitedHandle()
         let result = await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in

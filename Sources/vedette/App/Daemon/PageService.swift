@@ -2,6 +2,7 @@
 
 import VedetteConfig
 import VedetteCore
+import VedetteEngine
 import VedettePage
 import VedetteSinks
 
@@ -14,28 +15,15 @@ actor PageService {
         var address: ListenAddress
     }
 
+    private let app: App
     private let journal: any JournalAccess
-    private let clock: any Clock
-    private let log: any Log
-    private let metrics: MetricRegistry
-    private let numbers: @Sendable (ConfigurationFacts) async -> WatcherNumbers
-    private let durations: @Sendable (_ source: String) async -> [Double]
     private var configuration: ConfigurationFacts
     private var access = PageAccess()
     private var running: Running?
 
-    /// - Parameters:
-    ///   - metrics: the numbers that the engine counts.
-    ///   - numbers: reads what metrics show besides those.
-    ///   - durations: returns the seconds that each of the last polls of a source took.
-    init(
-        _ configuration: Configuration, journal: any JournalAccess, clock: any Clock, log: any Log,
-        metrics: MetricRegistry, numbers: @escaping @Sendable (ConfigurationFacts) async -> WatcherNumbers,
-        durations: @escaping @Sendable (_ source: String) async -> [Double]
-    ) {
-        (self.configuration, self.journal) = (configuration.facts, journal)
-        (self.clock, self.log, self.metrics) = (clock, log, metrics)
-        (self.numbers, self.durations) = (numbers, durations)
+    /// - Parameter journal: as commands use it.
+    init(_ app: App, _ configuration: Configuration, _ journal: any JournalAccess) {
+        (self.app, self.configuration, self.journal) = (app, configuration.facts, journal)
     }
 
     /// Takes a configuration: its facts at once, its address when it differs. An address that cannot be used is reported,
@@ -54,12 +42,12 @@ actor PageService {
             let next = try await start(listen.address)
             await end(running)
             running = next
-            log.log(.notice, "the page is at \(PageService.link(next.server.address))")
+            app.log.log(.notice, "the page is at \(PageService.link(next.server.address))")
         } catch {
             // The rules of the new address need not fit the old one.
             if running != nil { access = old }
             let rest = running.map { "; it stays at \(PageService.link($0.server.address))" } ?? ""
-            log.log(.error, "failed to offer the page at \(listen.address): \(error.detail)\(rest)")
+            app.log.log(.error, "failed to offer the page at \(listen.address): \(error.detail)\(rest)")
         }
     }
 
@@ -81,15 +69,16 @@ actor PageService {
     }
 
     private func start(_ address: ListenAddress) async throws(ListenError) -> Running {
-        let hub = ChangeHub({ [journal] () throws(JournalError) in try journal.changes() }, clock: clock, log: log)
+        let hub = ChangeHub(
+            { [journal] () throws(JournalError) in try journal.changes() }, clock: app.clock, log: app.log)
         let sources = StatusPage.Sources(
             journal: journal, configuration: { await self.configuration },
             status: { [journal] facts async throws(JournalError) in try await StatusFacts.read(journal, facts) },
-            polls: polls, text: .program, clock: clock)
+            polls: polls, text: .program, clock: app.clock)
         let api = APIRoutes(
-            journal: journal, hub: hub, clock: clock, version: ProgramVersion.number,
+            journal: journal, hub: hub, clock: app.clock, version: ProgramVersion.number,
             configuration: sources.configuration, status: sources.status,
-            numbers: { [numbers] in await numbers(await self.configuration) }, registry: metrics,
+            numbers: { [app, journal] in await app.numbers(await self.configuration, journal) }, registry: app.metrics,
             meaning: sources.text.meaning)
         let page = StatusPage(
             sources, hub: hub, access: { await self.access },
@@ -101,12 +90,12 @@ actor PageService {
     }
 
     private var polls: PollFigures {
-        PollFigures(
-            inFlight: { [metrics] in PageService.inFlight(metrics, "polls", "slow_hosts") },
-            streams: { [metrics] in PageService.inFlight(metrics, "streams") }, durations: durations)
-    }
-
-    private static func inFlight(_ metrics: MetricRegistry, _ lanes: String...) -> Int {
-        lanes.reduce(0) { $0 + Int(metrics.gauge(.pollsInFlight, $1) ?? 0) }
+        let metrics = app.metrics
+        @Sendable func inFlight(_ lanes: String...) -> Int {
+            lanes.reduce(0) { $0 + Int(metrics.number(.pollsInFlight, $1) ?? 0) }
+        }
+        return PollFigures(
+            inFlight: { inFlight("polls", "slow_hosts") }, streams: { inFlight("streams") },
+            durations: { [app] in await app.watcher.pollDurations(of: $0) })
     }
 }

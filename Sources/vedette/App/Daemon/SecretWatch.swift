@@ -20,7 +20,7 @@ struct SecretWatch {
         var versions = watched.map(\.secret.version)
         guard !watched.isEmpty, let watch = watch(watched) else { return }
         for await _ in watch.changes {
-            let next = app.clock.now().boot.advanced(by: Daemon.settling)
+            let next = app.clock.now().boot.advanced(by: DaemonTriggers.settling)
             guard (try? await app.clock.sleep(until: next)) != nil else { return }
             for secret in watched.map(\.secret) { _ = await secret.refresh() }
             // By versions: a poll that was refused may have read it first.

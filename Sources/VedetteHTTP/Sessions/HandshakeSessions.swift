@@ -4,30 +4,35 @@ import VedetteCore
 
 /// Sessions that begin with a refusal: Transmission answers 409 with an `X-Transmission-Session-Id` that every request must
 /// repeat, and again when it has expired.
-extension HTTPClient {
+final class HandshakeSessions {
     /// Identifies a session: the origin that gave it, the header, and who shares it.
-    struct HandshakeKey: Hashable {
+    private struct Key: Hashable {
         var origin: String
         var header: String
         var session: String?
     }
 
     /// Sessions that are kept at most; a lost one costs a request.
-    private static let maximumHandshakes = 1000
+    private static let maximumSessions = 1000
+
+    /// The values of the headers.
+    private var sessions: [Key: Secret] = [:]
 
     /// Sends a request in its session, and once more when the server gives it another one.
-    func fetch(_ request: Request, after handshake: SessionHandshake) async throws(FetchError) -> Response {
+    func fetch(
+        _ request: Request, after handshake: SessionHandshake, by client: isolated HTTPClient
+    ) async throws(FetchError) -> Response {
         let origin = WebURL(request.url)?.origin ?? request.url
-        let key = HandshakeKey(origin: origin, header: handshake.header, session: request.session)
-        let known = handshakes[key]
-        let response = try await authenticated(request.adding(handshake.header, known))
+        let key = Key(origin: origin, header: handshake.header, session: request.session)
+        let known = sessions[key]
+        let response = try await client.authenticated(request.adding(handshake.header, known))
         guard response.status == handshake.status, WebURL(response.url)?.origin == origin,
             let value = response.headers[handshake.header], !value.isEmpty, value != known?.value
         else { return response }
-        if handshakes.count >= HTTPClient.maximumHandshakes { handshakes.removeAll() }
+        if sessions.count >= Self.maximumSessions { sessions.removeAll() }
         let secret = Secret(value)
-        handshakes[key] = secret
-        return try await authenticated(request.adding(handshake.header, secret))
+        sessions[key] = secret
+        return try await client.authenticated(request.adding(handshake.header, secret))
     }
 }
 

@@ -5,15 +5,15 @@ import VedetteSystem
 
 /// Sessions that begin with a login form. One login serves all requests of a session; it is made again when the server asks for it:
 /// by 401 or 403, by a redirect to the form, or by a page with a login where something else was asked for.
-extension HTTPClient {
+final class LoginSessions {
     /// Identifies a session: its cookies, and the form.
-    struct LoginKey: Hashable {
+    private struct Key: Hashable {
         var session: String
         var url: String
     }
 
     /// What is known of a session.
-    struct LoginState {
+    private struct State {
         /// The login that is under way.
         var task: Task<FetchError?, Never>?
         /// How many logins there were.
@@ -25,28 +25,36 @@ extension HTTPClient {
     /// A login that was refused is not repeated for this long: servers lock accounts.
     private static let pause: Int64 = 5 * 60_000
 
+    private let cookies: SessionCookies
+    private let pages: (any LoginPageReader)?
+    private var states: [Key: State] = [:]
+
+    init(_ cookies: SessionCookies, _ pages: (any LoginPageReader)?) { (self.cookies, self.pages) = (cookies, pages) }
+
     /// Sends a request in its session, and once more after a login when the server asks for one.
-    func fetch(_ request: Request, after login: LoginForm) async throws(FetchError) -> Response {
+    func fetch(
+        _ request: Request, after login: LoginForm, by client: isolated HTTPClient
+    ) async throws(FetchError) -> Response {
         guard let session = request.session, request.cookies != .none, let form = WebURL(login.url),
             WebURL(request.url)?.origin == form.origin
-        else { return try await authenticated(request) }
-        let key = LoginKey(session: session, url: login.url)
-        if logins[key] == nil, jars[session]?.cookies.isEmpty ?? true { try await logIn(key, login, request) }
-        let count = logins[key]?.count
-        let response = try await authenticated(request)
+        else { return try await client.authenticated(request) }
+        let key = Key(session: session, url: login.url)
+        if states[key] == nil, cookies.isEmpty(session) { try await logIn(key, login, request, by: client) }
+        let count = states[key]?.count
+        let response = try await client.authenticated(request)
         guard await asksForLogin(response, request, form) else { return response }
         // Another request of the session may have logged in meanwhile.
-        if count == logins[key]?.count {
-            guard !isPaused(key, login) else { return try HTTPClient.refused(response, form) }
-            try await logIn(key, login, request)
+        if count == states[key]?.count {
+            guard !isPaused(key, login) else { return try Self.refused(response, form) }
+            try await logIn(key, login, request, by: client)
         }
-        let again = try await authenticated(request)
+        let again = try await client.authenticated(request)
         guard await asksForLogin(again, request, form) else {
-            logins[key]?.refused = nil
+            states[key]?.refused = nil
             return again
         }
-        logins[key]?.refused = (KernelClock.monotonic.milliseconds, login.digest)
-        return try HTTPClient.refused(again, form)
+        states[key]?.refused = (KernelClock.monotonic.milliseconds, login.digest)
+        return try Self.refused(again, form)
     }
 
     /// Returns a 401 or 403 as it is; throws for a page in place of the response.
@@ -58,25 +66,29 @@ extension HTTPClient {
     }
 
     /// Another password is sent at once.
-    private func isPaused(_ key: LoginKey, _ login: LoginForm) -> Bool {
-        guard let refused = logins[key]?.refused, refused.fields == login.digest else { return false }
-        return KernelClock.monotonic.milliseconds - refused.at < HTTPClient.pause
+    private func isPaused(_ key: Key, _ login: LoginForm) -> Bool {
+        guard let refused = states[key]?.refused, refused.fields == login.digest else { return false }
+        return KernelClock.monotonic.milliseconds - refused.at < Self.pause
     }
 
-    private func logIn(_ key: LoginKey, _ login: LoginForm, _ request: Request) async throws(FetchError) {
+    private func logIn(
+        _ key: Key, _ login: LoginForm, _ request: Request, by client: isolated HTTPClient
+    ) async throws(FetchError) {
         guard !isPaused(key, login) else {
             throw FetchError(.unauthorized, "the login was refused; it is tried again five minutes after that")
         }
-        let task = logins[key]?.task ?? Task { await self.postForm(key, login, request) }
-        logins[key, default: LoginState()].task = task
+        let task = states[key]?.task ?? Task { await postForm(key, login, request, by: client) }
+        states[key, default: State()].task = task
         if let error = await task.value { throw error }
     }
 
-    private func postForm(_ key: LoginKey, _ login: LoginForm, _ request: Request) async -> FetchError? {
+    private func postForm(
+        _ key: Key, _ login: LoginForm, _ request: Request, by client: isolated HTTPClient
+    ) async -> FetchError? {
         let sent = login.digest
         var failure: FetchError?
         do throws(FetchError) {
-            let response = try await authenticated(try await formRequest(login, request))
+            let response = try await client.authenticated(try await formRequest(login, request, by: client))
             if response.status >= 400 {
                 failure = FetchError(
                     response.status < 500 ? .unauthorized : .serverError,
@@ -85,16 +97,18 @@ extension HTTPClient {
         } catch {
             failure = error
         }
-        var state = logins[key] ?? LoginState()
+        var state = states[key] ?? State()
         (state.task, state.count) = (nil, state.count + 1)
         state.refused = failure?.failure == .unauthorized ? (KernelClock.monotonic.milliseconds, sent) : nil
         // Without a login the next request begins with one.
-        logins[key] = failure == nil || state.refused != nil ? state : nil
+        states[key] = failure == nil || state.refused != nil ? state : nil
         return failure
     }
 
     /// Builds the request that sends the form, with what the form's page fills in itself.
-    private func formRequest(_ login: LoginForm, _ request: Request) async throws(FetchError) -> Request {
+    private func formRequest(
+        _ login: LoginForm, _ request: Request, by client: isolated HTTPClient
+    ) async throws(FetchError) -> Request {
         var form = request
         (form.method, form.url, form.body, form.redirects) = ("GET", login.url, nil, 5)
         (form.validators, form.knownDigest, form.inspectsConnection) = (Validators(), nil, false)
@@ -103,8 +117,8 @@ extension HTTPClient {
         let origin = WebURL(login.url)?.origin ?? ""
         var hidden: [LoginPage.HiddenField] = []
         if let pages {
-            let page = try await authenticated(form)
-            if let found = await HTTPClient.loginPage(in: page, pages) {
+            let page = try await client.authenticated(form)
+            if let found = await Self.loginPage(in: page, pages) {
                 guard WebURL(page.url)?.origin == origin, WebURL(found.action)?.origin == origin else {
                     throw FetchError(.redirect, "the login form leads to another origin, which gets no password")
                 }
@@ -132,7 +146,7 @@ extension HTTPClient {
         let accept = request.headers.first { $0.name.lowercased() == "accept" }?.value ?? "*/*"
         if !accept.contains("html"), accept.contains("json") || accept.contains("xml") { return true }
         guard let pages else { return false }
-        return await HTTPClient.loginPage(in: response, pages) != nil
+        return await Self.loginPage(in: response, pages) != nil
     }
 
     /// Beside the network thread, since a page may be large.

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+import VedetteCore
+import VedetteSystem
+
+/// Moves requests and mail through the queue and the multi handle to their recipients, all on the loop's thread.
+final class Transfers {
+    typealias Recipient = (Result<RawResponse, FetchError>) -> Void
+
+    /// What waits in the queue.
+    enum Job {
+        case request(RedirectHop, Recipient)
+        case mail(Mail, MailTransfer.Recipient)
+
+        fileprivate func fail(_ error: FetchError) {
+            switch self {
+            case .request(_, let recipient): recipient(.failure(error))
+            case .mail(_, let recipient): recipient(.failure(error))
+            }
+        }
+    }
+
+    /// The libcurl handles, on their way to the closure that frees them.
+    ///
+    /// `@unchecked Sendable`: only the loop's thread uses them, once, when no transfer is left.
+    struct Handles: @unchecked Sendable {
+        let multi: UnsafeMutableRawPointer
+        let share: UnsafeMutableRawPointer
+    }
+
+    /// A poll without an answer after this time gives its slot in the lane to another. In milliseconds, as all times here.
+    private static let slowAfter: Int64 = 1000
+    private static let timeoutCheckInterval: Int64 = 250
+    /// Idle easy handles kept for reuse.
+    private static let maximumFree = 256
+
+    private let loop: LoopExecutor
+    private let handles: Handles
+    private let cookies: SessionCookies
+    private let isPrivate: @Sendable (IPAddress) -> Bool
+    let memory: MemoryBudget
+    private let streams = StreamActivity()
+    private var queue = RequestQueue()
+    private var lastID: RequestQueue.ID = 0
+    private(set) var waiting: [RequestQueue.ID: Job] = [:]
+    private(set) var running: [RequestQueue.ID: (transfer: Transfer, recipient: Recipient)] = [:]
+    private(set) lazy var mails = MailTransfers(multi, share) { [unowned self] in queue.finish($0) }
+    private var free: [Transfer] = []
+    private var reuse = ConnectionReuse()
+    private var lastTimeoutCheck: Int64 = 0
+    private(set) var isShutDown = false
+
+    init(
+        _ loop: LoopExecutor, _ handles: Handles, _ cookies: SessionCookies, memory: Int,
+        isPrivate: @escaping @Sendable (IPAddress) -> Bool
+    ) {
+        (self.loop, self.handles, self.cookies, self.isPrivate) = (loop, handles, cookies, isPrivate)
+        self.memory = MemoryBudget(limit: memory)
+    }
+
+    private var multi: UnsafeMutableRawPointer { handles.multi }
+    private var share: UnsafeMutableRawPointer { handles.share }
+
+    /// Cancels everything. What is added later ends as cancelled.
+    /// - Returns: the handles, which nothing here uses any more; nil when it was shut down already.
+    func shutDown() -> Handles? {
+        guard !isShutDown else { return nil }
+        isShutDown = true
+        for id in Array(waiting.keys) + Array(running.keys) + mails.ids { cancel(id) }
+        free = []
+        return handles
+    }
+
+    func nextID() -> RequestQueue.ID {
+        lastID += 1
+        return lastID
+    }
+
+    /// Adds a job to the queue, which the next turn of the loop starts.
+    func add(_ job: Job, as id: RequestQueue.ID) {
+        guard !isShutDown else { return job.fail(HTTPClient.cancelled) }
+        waiting[id] = job
+        let now = KernelClock.monotonic.milliseconds
+        switch job {
+        case .request(let hop, _):
+            queue.add(
+                id, lane: hop.request.lane, origin: hop.origin, group: hop.request.group,
+                originLimits: hop.request.originLimits, now: now)
+        case .mail(let mail, _):
+            queue.add(id, lane: .deliveries, origin: mail.server.origin, group: mail.group, now: now)
+        }
+    }
+
+    /// Starts each job that may start now.
+    func startWaiting() {
+        guard !waiting.isEmpty else { return }
+        let now = KernelClock.monotonic.milliseconds
+        while let id = queue.next(now: now) {
+            switch waiting.removeValue(forKey: id) {
+            case .mail(let mail, let recipient): mails.start(id, mail, recipient, now: now)
+            case .request(let hop, let recipient): start(id, hop, recipient, now: now)
+            case nil: continue
+            }
+        }
+    }
+
+    private func start(_ id: RequestQueue.ID, _ hop: RedirectHop, _ recipient: @escaping Recipient, now: Int64) {
+        let transfer =
+            free.popLast() ?? Transfer(share: share, budget: memory, streams: streams, isPrivate: isPrivate)
+        guard let transfer else {
+            queue.finish(id)
+            return recipient(.failure(FetchError(.memory, "there is no memory for another transfer")))
+        }
+        let isFresh = reuse.needsOwnConnection(hop.tls.pin, at: hop.origin, over: hop.server, now: now)
+        let isSet = transfer.begin(id, hop, cookies: cookies.header(for: hop), isFresh: isFresh, now: now)
+        running[id] = (transfer, recipient)
+        guard isSet, curl_multi_add_handle(multi, transfer.easy) == CURLM_OK else {
+            let detail = "libcurl refused an option of the request to \(hop.origin); nothing was sent"
+            return end(id, .failure(FetchError(.configuration, detail)))
+        }
+    }
+
+    /// Cancels a request or mail; one that has finished is left alone.
+    /// - Returns: false when there is none.
+    @discardableResult
+    func cancel(_ id: RequestQueue.ID) -> Bool {
+        if let job = waiting.removeValue(forKey: id) {
+            queue.cancel(id)
+            job.fail(HTTPClient.cancelled)
+            return true
+        }
+        guard running[id] != nil || mails.cancel(id) else { return false }
+        end(id, .failure(HTTPClient.cancelled))
+        startWaiting()
+        return true
+    }
+
+    /// Ends a transfer. The caller of a stream that is open learns it from its records.
+    private func end(_ id: RequestQueue.ID, _ result: Result<RawResponse, FetchError>) {
+        guard let (transfer, recipient) = running.removeValue(forKey: id) else { return }
+        curl_multi_remove_handle(multi, transfer.easy)
+        queue.finish(id)
+        let open = transfer.stream.flatMap { $0.isOpen ? $0 : nil }
+        transfer.reset()
+        if free.count < Self.maximumFree, !isShutDown { free.append(transfer) }
+        if let open { open.buffer.finish(result.map { _ in }) } else { recipient(result) }
+    }
+
+    // MARK: One turn of the loop
+
+    /// Drives all transfers as far as they can go without waiting.
+    ///
+    /// - Returns: how long the loop may sleep, in milliseconds.
+    func drive(for client: HTTPClient) -> Int32 {
+        var count: Int32 = 0
+        curl_multi_perform(multi, &count)
+        openStreams(of: client)
+        while let message = curl_multi_info_read(multi, &count) {
+            guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
+            completed(easy, cc_result(message))
+        }
+        dropEvicted()
+        mails.advance()
+        checkTimeouts()
+        startWaiting()
+        let isBusy = decodeStreams()
+        loop.extraSockets = mails.pollEntries
+        if isBusy { return 0 }
+        let longest: Int64 = running.isEmpty && mails.isEmpty ? 60_000 : Self.timeoutCheckInterval
+        // A request cancelled while its origin is rate-limited stays queued, but must not shorten the sleep.
+        guard !waiting.isEmpty, let start = queue.nextStart else { return Int32(longest) }
+        return Int32(min(longest, max(1, start - KernelClock.monotonic.milliseconds)))
+    }
+
+    /// Handles a transfer that libcurl has finished.
+    private func completed(_ easy: UnsafeMutableRawPointer, _ code: CURLcode) {
+        var user: UnsafeMutableRawPointer?
+        cc_get_pointer(easy, CURLINFO_PRIVATE, &user)
+        guard let user else { return mails.connected(easy, code) }
+        let transfer = Unmanaged<Transfer>.fromOpaque(user).takeUnretainedValue()
+        if let problem = transfer.problem {
+            end(transfer.id, .failure(problem))
+        } else if let stream = transfer.stream, code == CURLE_OK {
+            stream.ended()
+            end(transfer.id, .success(transfer.takeHead()))
+        } else if (code == CURLE_OK && transfer.hasHead) || transfer.isSettled {
+            end(transfer.id, .success(transfer.takeResponse()))
+        } else {
+            failed(transfer, code)
+        }
+    }
+
+    /// Ends a transfer that failed, or sends its request once more.
+    private func failed(_ transfer: Transfer, _ code: CURLcode) {
+        let now = KernelClock.monotonic.milliseconds
+        let error = FetchError.of(code, transfer, now: now)
+        let mayRetry = transfer.mayRetry(after: code)
+        if let hop = transfer.hop, transfer.isUnclean(after: code) { reuse.foundUnclean(hop.server, now: now) }
+        if mayRetry, restart(transfer) { return }
+        end(transfer.id, .failure(error))
+    }
+
+    /// - Returns: false when libcurl does not accept the handle again.
+    private func restart(_ transfer: Transfer) -> Bool {
+        curl_multi_remove_handle(multi, transfer.easy)
+        let isSet = transfer.beginAgain(cookies: transfer.hop.flatMap(cookies.header))
+        return isSet && curl_multi_add_handle(multi, transfer.easy) == CURLM_OK
+    }
+
+    /// Ends the transfers whose memory another body needed.
+    private func dropEvicted() {
+        let evicted = memory.takeEvicted()
+        guard !evicted.isEmpty else { return }
+        for (transfer, _) in running.values where transfer.memory.map({ evicted.contains($0.id) }) ?? false {
+            cutShort(transfer, .memory(transfer.hop?.origin ?? "the server"))
+        }
+    }
+
+    /// Marks polls that are slow to answer, and ends transfers whose time is over.
+    private func checkTimeouts() {
+        let now = KernelClock.monotonic.milliseconds
+        guard now - lastTimeoutCheck >= Self.timeoutCheckInterval else { return }
+        lastTimeoutCheck = now
+        mails.checkTimeouts(now: now)
+        for (id, (transfer, _)) in running {
+            if !transfer.hasAnswered, now - transfer.startedAt >= Self.slowAfter { queue.markSlow(id) }
+            if let error = transfer.timeoutError(now: now, origin: transfer.hop?.origin ?? "the server") {
+                cutShort(transfer, error)
+            }
+        }
+    }
+
+    /// Ends a transfer with what has arrived where that suffices, else with an error.
+    private func cutShort(_ transfer: Transfer, _ error: FetchError) {
+        end(transfer.id, transfer.isSettled ? .success(transfer.takeResponse()) : .failure(error))
+    }
+
+    // MARK: Streams
+
+    /// Hands over the responses whose records began to arrive.
+    private func openStreams(of client: HTTPClient) {
+        guard !streams.opened.isEmpty else { return }
+        let opened = streams.opened
+        streams.opened = []
+        for id in opened {
+            guard let (transfer, recipient) = running[id], let stream = transfer.stream, !stream.isOpen else {
+                continue
+            }
+            stream.isOpen = true
+            var response = transfer.takeHead()
+            response.records = HTTPRecordStream(stream.buffer, client, id)
+            recipient(.success(response))
+        }
+    }
+
+    /// Lets a stream go on whose reader has caught up.
+    func goOn(_ id: RequestQueue.ID) {
+        guard let (transfer, _) = running[id], transfer.stream != nil else { return }
+        if let problem = transfer.goOn(now: KernelClock.monotonic.milliseconds) { end(id, .failure(problem)) }
+    }
+
+    /// Decompresses what waits in streams.
+    /// - Returns: whether there is more to do at once.
+    private func decodeStreams() -> Bool {
+        guard !streams.undecoded.isEmpty else { return false }
+        var isBusy = false
+        for id in streams.undecoded {
+            if running[id]?.transfer.stream?.hasWork == true { goOn(id) }
+            let stream = running[id]?.transfer.stream
+            if stream?.hasInput != true { streams.undecoded.remove(id) }
+            isBusy = isBusy || stream?.hasWork == true
+        }
+        return isBusy
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteConfig
+import VedetteCore
+
+/// Reloads the configuration beside the daemon's loop, one reload at a time: what is asked for meanwhile is one more.
+struct ConfigurationReload {
+    /// What a reload brought into force.
+    struct Outcome: Sendable {
+        /// Nil when the previous one stays.
+        var configuration: Configuration?
+        var sinks: SinkRegistry
+    }
+
+    let app: App
+    let loader: ConfigurationLoader
+    let triggers: DaemonTriggers
+    /// The reload that is under way.
+    private(set) var task: Task<Void, Never>?
+    private var isAskedAgain = false
+
+    init(_ app: App, _ loader: ConfigurationLoader, _ triggers: DaemonTriggers) {
+        (self.app, self.loader, self.triggers) = (app, loader, triggers)
+    }
+
+    /// Loads and applies the configuration, all or nothing: with any error the previous one stays active. Cancelling it
+    /// ends the programs of secrets. Its outcome is a trigger.
+    /// - Parameter pruning: is cancelled first: it must not delete the snapshot of a source that comes back.
+    mutating func start(_ sinks: SinkRegistry, after pruning: Task<Void, Never>?) {
+        isAskedAgain = task != nil
+        guard !isAskedAgain else { return }
+        pruning?.cancel()
+        task = Task { [app, loader, triggers] in
+            await pruning?.value
+            triggers.post(.reloaded(await Self.reload(app, loader, sinks)))
+        }
+    }
+
+    /// The outcome was taken; begins the next reload where one was asked for meanwhile.
+    mutating func ended(_ sinks: SinkRegistry, after pruning: Task<Void, Never>?) {
+        task = nil
+        if isAskedAgain { start(sinks, after: pruning) }
+    }
+
+    private static func reload(_ app: App, _ loader: ConfigurationLoader, _ sinks: SinkRegistry) async -> Outcome {
+        let unchanged = Outcome(configuration: nil, sinks: sinks)
+        guard let loaded = await loader.loadOnThread(), !Task.isCancelled else {
+            app.log.log(.warning, "the configuration was not reloaded: its reading was interrupted")
+            return unchanged
+        }
+        for diagnostic in loaded.diagnostics {
+            app.log.log(diagnostic.severity == .warning ? .warning : .error, diagnostic.text)
+        }
+        guard let configuration = loaded.configuration else {
+            app.log.log(.error, "failed to reload the configuration: it has errors; the previous one stays active")
+            return unchanged
+        }
+        do throws(JournalError) {
+            let sinks = try await app.reload(configuration, sinks: sinks)
+            let (sources, rules) = (configuration.sources.count, configuration.rules.count)
+            app.log.log(.notice, "reloaded: \(counted(sources, "source")), \(counted(rules, "rule"))")
+            return Outcome(configuration: configuration, sinks: sinks)
+        } catch {
+            app.log.log(.error, "failed to apply the new configuration: \(error.detail)")
+            return unchanged
+        }
+    }
+}
