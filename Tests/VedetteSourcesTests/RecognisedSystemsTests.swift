@@ -38,7 +38,7 @@ struct RecognisedSystemsTests {
         let headers = ResponseHeaders(row.option("type").map { [("Content-Type", $0)] } ?? [])
         for proposal in Recogniser.proposals(url: "https://api.example.com/x/", headers: headers, body: body) {
             guard let entry = SourceKinds.all.first(where: { $0.name == proposal.kind }),
-                let options = proposal.options(for: entry), let kind = try? entry.make(options)
+                let options = proposal.options(for: entry, pattern: { _ in nil }), let kind = try? entry.make(options)
             else { continue }
             var page = PageBody(bytes: body, headers: headers, url: "https://api.example.com/x/")
             guard let read = try? kind.read(&page) else { continue }

@@ -26,7 +26,7 @@ struct RecognitionTests {
     )? {
         for proposal in Recogniser.proposals(url: url, headers: headers, body: body) {
             guard let entry = SourceKinds.all.first(where: { $0.name == proposal.kind }),
-                let options = proposal.options(for: entry), let kind = try? entry.make(options)
+                let options = proposal.options(for: entry, pattern: { _ in nil }), let kind = try? entry.make(options)
             else { continue }
             var page = PageBody(bytes: body, headers: headers, url: url)
             if let read = try? kind.read(&page) { return (line(proposal), read.items) }
@@ -67,7 +67,8 @@ struct RecognitionTests {
             let found = try #require(Self.read(try Fixture.bytes("pages/\(file).json")))
             #expect(
                 found.line
-                    == "json items=evriThing.graph.entities.entity null_is_empty=true key=@href title=name.$ presence")
+                    == "json items=evriThing.graph.entities.entity null_is_empty=true key=@href title=name.$ link=@href presence"
+            )
             #expect(found.items.count == count)
         }
         let host = #"{"hosts":{"host":{"id":"7","name":"a","status":"up"}}}"#
@@ -108,7 +109,7 @@ struct RecognitionTests {
         ),
         (
             "presets/awx-1.json", 3,
-            "json items=results key=id title=name state=status link=url time=modified fields={type:type} mode=window next=next arrivals"
+            "json items=results key=id title=name state=status time=modified fields={type:type} mode=window next=next state"
         ),
         (
             "presets/cloud-pak-system-1.json", 2,
@@ -121,7 +122,7 @@ struct RecognitionTests {
         ("presets/github-releases-2.atom", 2, "feed arrivals"),
         (
             "presets/gitlab-ci-1.json", 2,
-            "json key=id title=ref state=status link=web_url time=updated_at state"
+            "json key=id title={{ref}} #{{iid}} state=status link=web_url time=updated_at state"
         ),
         (
             "presets/jenkins-1.json", 3,
@@ -173,7 +174,7 @@ struct RecognitionTests {
         (
             "a state with a result below it, newest first",
             #"{"values":[{"uuid":"u2","state":{"name":"COMPLETED","result":{"name":"FAILED"}},"created_on":"2026-11-21T10:00:00Z"},{"uuid":"u1","state":{"name":"BUILDING"},"created_on":"2026-11-20T10:00:00Z"}],"next":"https://h/2"}"#,
-            "json items=values key=uuid state=[state.name state.result.name] time=created_on mode=window next=next arrivals"
+            "json items=values key=uuid state=[state.name state.result.name] time=created_on mode=window next=next state"
         ),
         (
             "a map of things beside a truth value of its own",
@@ -274,7 +275,7 @@ struct RecognitionTests {
                 ["a 99", "b 120", "c 200"].map { row in
                     "<li class=tile><a href=/p/\(parts(row)[0])>Tent \(parts(row)[0])</a> <span class=price>\(parts(row)[1]) €</span></li>"
                 }, "</ul>"),
-            "html title=//h1 fields={price://div[contains(@class, 'price')] availability://p[contains(@class, 'stock')]} fields([\"price\", \"availability\"])"
+            "html select=//h1 title=//h1 fields={price://div[contains(@class, 'price')] availability://p[contains(@class, 'stock')]} fields([\"price\", \"availability\"])"
         ),
         (
             "terms of use are a text",
@@ -377,7 +378,8 @@ struct RecognitionTests {
     func columns() throws {
         func line(_ rows: String) -> String? { Self.read(Array(rows.utf8))?.line }
         #expect(line(#"[{"id":1,"uuid":"a"},{"id":1,"uuid":"b"}]"#) == "json key=uuid presence")
-        #expect(line(#"[{"type":"a","id":1},{"type":"b","id":1}]"#) == "json key=[type id] presence")
+        #expect(
+            line(#"[{"type":"a","id":1},{"type":"b","id":1}]"#) == "json key=[type id] title={{type}} {{id}} presence")
         #expect(
             line(#"[{"host":"a","name":"x"},{"host":"b","name":"x"}]"#) == "json key=[host name] title=name presence")
         let numbers = Recogniser.proposals(

@@ -148,12 +148,15 @@ extension DOMNode {
         return values
     }
 
-    /// The elements inside this one that a browser shows, in the order of the document.
+    /// The namespace of an element; nil for none.
+    public var namespace: String? { node.pointee.ns?.pointee.href.map { String(cString: $0) } }
+
+    /// The elements inside this one, of HTML those that a browser shows, in the order of the document.
     public var shownElements: [DOMNode] {
         var found: [DOMNode] = []
         var next = node.pointee.children
         while let child = next {
-            if child.pointee.type == XML_ELEMENT_NODE, DOMText.isShown(child) {
+            if child.pointee.type == XML_ELEMENT_NODE, !tree.isHTML || DOMText.isShown(child) {
                 found.append(DOMNode(tree: tree, node: child, position: 1, count: 1))
             }
             next = child.pointee.next

@@ -23,6 +23,13 @@ enum HTMLRecogniser {
                 "It asks for a password: the content may be behind it. A server with 'session: {login: …}' logs in by such a form."
             )
         }
+        let words = HTMLText.collapse(texts("//body", tree).first ?? "", limit: 200).lowercased()
+        if ["verifying you are human", "enable javascript", "access denied", "captcha"].contains(where: words.contains)
+        {
+            page.remarks.append("It looks like a check for robots or a refusal, not like what a browser shows.")
+        } else if words.isEmpty {
+            page.remarks.append("It has no text: scripts build it. Look for the JSON that they fetch, and probe that.")
+        }
         guard let root = (try? XPath("/*")).flatMap({ try? tree.nodes($0) })?.first else { return [page] }
         let content = PageContent(PageElement(root, tree)) { path in
             (try? XPath(path)).flatMap { try? tree.nodes($0).count } ?? 0
@@ -30,7 +37,8 @@ enum HTMLRecogniser {
         return content.proposals(
             page, next: texts("//a[@rel='next']/@href", tree).isEmpty ? nil : "//a[@rel='next']/@href",
             isProduct: texts("//meta[@property='og:type']/@content", tree).contains { $0.hasSuffix("product") },
-            price: texts("//meta[@property='product:price:amount']/@content", tree).first)
+            price: ["product:price:amount", "og:price:amount"].map { "//meta[@property='\($0)']/@content" }
+                .first { !texts($0, tree).isEmpty })
     }
 
     /// Recognises the list of a directory that Apache, nginx and others make, and proposes its entries.

@@ -21,16 +21,15 @@ struct JSONRecogniser {
         let tables = lists.filter { !$0.rows.isEmpty }.map { list in
             JSONTable(path: list.path, rows: list.rows, later: later?.at(list.path)?.array ?? [])
         }
-        // First things with a state, then the table of which most is recognised, then the longest, then the outermost.
-        func rank(_ table: JSONTable) -> (Int, Int, Int, Int) {
-            (table.areThings ? 1 : 0, table.richness, table.rows.count, -table.path.count)
+        // Of equal ones the outermost comes first.
+        let best = tables.filter { $0.key != nil }.sorted {
+            ($1.rank + [-$1.path.count]).lexicographicallyPrecedes($0.rank + [-$0.path.count])
         }
-        let best = tables.filter { $0.key != nil }.sorted { rank($0) > rank($1) }
         found += best.map(proposal)
         if found.isEmpty, case .bool? = ownState { found += maps.filter { !$0.state.isEmpty }.map(proposal) }
         if found.isEmpty, success.isEmpty { found += [single].compactMap { $0 }.filter { $0.hint == .state } }
         if found.isEmpty { found += lists.filter { $0.rows.isEmpty }.prefix(1).map { empty($0.path) } }
-        if found.isEmpty { found += maps.sorted { $0.richness > $1.richness }.map(proposal) }
+        if found.isEmpty { found += maps.sorted { $1.rank.lexicographicallyPrecedes($0.rank) }.map(proposal) }
         if found.isEmpty { found += texts(root, []).map(ofTexts) }
         if found.isEmpty, let rows = lists.first(where: { $0.rows.count > 1 }) {
             var response = Proposal("http", .state, because: "\(rows.rows.count) objects without a key")
@@ -56,17 +55,7 @@ struct JSONRecogniser {
         guard let members = root.members, !members.isEmpty, !isTold(root["error"]), !isTold(root["errors"]) else {
             return nil
         }
-        let table = JSONTable(path: [], rows: [root])
-        let texts = table.texts
-        guard !table.state.isEmpty || texts.count > 1 else { return nil }
-        var proposal = Proposal(
-            "json", table.state.isEmpty ? .fields(texts.map(\.name)) : .state, because: "one object")
-        if table.state.isEmpty {
-            proposal.set("fields", .map(texts))
-        } else {
-            table.describe(&proposal, isWindow: false, isSingle: true)
-        }
-        return proposal
+        return JSONTable(path: [], rows: [root]).single(as: "json")
     }
 
     /// Every object whose members are objects that are alike.
@@ -186,7 +175,7 @@ struct JSONRecogniser {
         let count = table.rows.count
         let noun = "\(count) object\(count == 1 ? "" : "s")\(JSONRecogniser.place(table.path))"
         let isWindow = table.isNewestFirst && (hasNextLink || next != nil)
-        let hint: Proposal.RecognitionHint = isWindow ? .arrivals : table.state.isEmpty ? .presence : .state
+        let hint: Proposal.RecognitionHint = !table.state.isEmpty ? .state : isWindow ? .arrivals : .presence
         var proposal = Proposal("json", hint, because: noun)
         if table.isMap {
             let path = table.path.isEmpty ? "." : JSONPath(steps: table.path).description
@@ -220,7 +209,7 @@ struct JSONRecogniser {
     private static let nextNames = [
         "next", "next_url", "nextUrl", "next_page_url", "nextPageUrl", "nextLink", "@odata.nextLink", "links.next",
         "links.next.href", "_links.next.href", "_links.next", "paging.next", "pagination.next", "meta.next",
-        "pagination.next_url", "meta.next_page_url", "nextHref",
+        "pagination.next_url", "meta.next_page_url", "nextHref", "topic_list.more_topics_url",
     ]
 
     /// The path of the next page's address, also on the last page, where it is null.

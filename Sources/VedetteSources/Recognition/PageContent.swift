@@ -30,12 +30,16 @@ struct PageContent {
     ///   - page: the page as a whole.
     ///   - next: the path of the next page's address.
     ///   - isProduct: the page says that it is about a product.
-    ///   - price: the price that its head names.
+    ///   - price: the path of the price in its head.
     func proposals(_ page: Proposal, next: String?, isProduct: Bool, price: String?) -> [Proposal] {
         var page = page
         let groups = groups
         let found = groups.filter { $0.find() && isEnough($0) }.sorted { score($0) > score($1) }
-        let best = found.prefix(10).first { count($0.items) == $0.rows.count }
+        let counted = found.prefix(10).filter { count($0.items) == $0.rows.count }
+        // What holds other rows sets out a page.
+        let best = counted.first.map { outer in
+            outer.evidence >= 3 ? outer : counted.dropFirst().first { holds(outer, $0) } ?? outer
+        }
         let product = product(page, besides: best, isProduct, price)
         if product != nil || best.map({ $0.state != nil || $0.price != nil }) == true, let feed = page.alternates.first
         {
@@ -49,6 +53,11 @@ struct PageContent {
         let articles = content.filter { $0.name == "article" }
         let text = articles.count == 1 && best == nil ? "article" : "main"
         if content.count(where: { $0.name == text }) == 1 { page.set("select", .text("//\(text)")) }
+        let counters = content.flatMap { element in
+            element.classes.filter { PageWords.of($0).contains(where: PageWords.counters.contains) }
+                .map { "//\(element.name)[\(tests.test($0, element.name))]" }
+        }
+        if !counters.isEmpty { page.set("ignore", .list(Array(Set(counters)).sorted()), "what moves by itself") }
         guard let best else {
             if let seen = groups.filter({ $0.rows.count > 2 && $0.rows[0].name != "p" && share($0) > 0.4 }).max(by: {
                 share($0) < share($1)
@@ -57,19 +66,25 @@ struct PageContent {
                     "Its rows '\(seen.items)' (\(seen.rows.count) of them) are not proposed as items: "
                         + (seen.key.isEmpty
                             ? "nothing in them is unique in each, so no key can tell them apart."
-                            : "neither link, state, price nor date shows that they are more than parts of a text."))
+                            : "it is not sure that they are more than parts of a text."))
             }
             return [page]
         }
         return [proposal(best, page, next), page]
     }
 
+    private func holds(_ outer: PageRows, _ inner: PageRows) -> Bool {
+        let own = Set(outer.rows.map(ObjectIdentifier.init))
+        return inner.rows.count > outer.rows.count && inner.link != nil && share(inner) * 2 > share(outer)
+            && inner.rows.allSatisfy { $0.ancestors.contains { own.contains(ObjectIdentifier($0)) } }
+    }
+
     private func isEnough(_ group: PageRows) -> Bool {
         let least =
             switch group.evidence {
-            case 4...: 0.1
+            case 3...: 0.1
             case 2...: group.isHeading || group.rows[0].name == "dt" ? 0.02 : group.headings.isEmpty ? 0.4 : 0.2
-            case 1... where group.link != nil && group.rows.count > 2: group.rows.count > 4 ? 0.3 : 0.5
+            case 1... where group.link != nil && group.rows.count > 2: group.rows.count > 4 ? 0.25 : 0.4
             default: 2.0
             }
         return share(group) >= least
@@ -133,6 +148,10 @@ struct PageContent {
                     framed.insert(path)
                 }
             }
+        }
+        for list in content.filter({ ["ul", "ol"].contains($0.name) }).prefix(200) {
+            guard let place = placed(list) else { continue }
+            rows[place + "/li"] = list.children.filter { $0.name == "li" }
         }
         // Of paths to the same elements the shortest, and none that only sets out a page.
         var shortest: [[ObjectIdentifier]: String] = [:]
@@ -226,6 +245,18 @@ struct PageContent {
         return element.parent.map { "\(path(to: $0))/\(name)" } ?? "//\(name)"
     }
 
+    /// Returns the path of a table or list below the nearest element with an id or class of its own; nil where it is not alone there.
+    private func placed(_ element: PageElement) -> String? {
+        for outer in element.ancestors.prefix(while: { !["body", "main"].contains($0.name) }) {
+            let token = outer.classes.first { tests.count($0, outer.name) == 1 }
+            let id = outer.attributes["id"].flatMap { $0.isEmpty || $0.contains("'") ? nil : "@id='\($0)'" }
+            guard let test = id ?? token.map({ tests.test($0, outer.name) }) else { continue }
+            let isAlone = outer.inside.count { $0.name == element.name } == 1
+            return isAlone ? "//\(outer.name)[\(test)]//\(element.name)" : nil
+        }
+        return nil
+    }
+
     // MARK: Tables
 
     /// The rows of each table, and of tables with one class and the same headings together.
@@ -233,30 +264,40 @@ struct PageContent {
         let tables = all.filter { $0.name == "table" }
         var groups: [String: (rows: [PageElement], headings: [String])] = [:]
         let headings = tables.map { table in
-            table.inside.first { $0.name == "tr" && $0.isHeading }?.children.map(\.text) ?? []
+            table.inside.first {
+                $0.name == "tr" && $0.isHeading && $0.ancestors.first { $0.name == "table" } === table
+            }?
+            .children.map(\.text) ?? []
         }
         let paths = tables.map {
             tables.count == 1 && $0.classes.isEmpty && $0.attributes["id"] == nil ? "//table" : path(to: $0)
         }
         for (index, table) in tables.enumerated() where content.contains(where: { $0 === table }) {
-            guard !table.inside.contains(where: { $0.name == "table" }) else { continue }
-            let lines = table.inside.filter { $0.name == "tr" }
+            // A table of a layout has no headings.
+            let isOuter = table.inside.contains { $0.name == "table" }
+            let lines = table.children.flatMap { $0.name == "tr" ? [$0] : $0.children }.filter { $0.name == "tr" }
             let names = headings[index]
+            guard !isOuter || !names.isEmpty else { continue }
             let rows = lines.filter { line in
                 line.children.contains { $0.name == "td" } && line.parent?.name != "tfoot" && !line.text.isEmpty
                     && !line.isHeading
             }
             let isWide = !names.isEmpty && rows.contains { $0.children.count != names.count }
             let isAlike = tables.indices.allSatisfy { paths[$0] != paths[index] || headings[$0] == headings[index] }
-            let path = isAlike && paths[index].hasPrefix("//table") ? paths[index] : "(//table)[\(index + 1)]"
+            let path =
+                isAlike && paths[index].hasPrefix("//table")
+                ? paths[index] : placed(table) ?? "(//table)[\(index + 1)]"
             // Headings may be cells in bold.
             let heading = lines.first { $0.isHeading }
             let isInHead = heading?.parent?.name == "thead"
             let hasCells = !isInHead && heading?.children.allSatisfy { $0.name == "td" } == true
-            let test = hasCells ? "position() > 1" : isWide ? "td[\(names.count)]" : "td"
+            let place = heading.flatMap { heading in heading.parent?.children.firstIndex { $0 === heading } }
+            let tests = [hasCells ? place.map { "position() > \($0 + 1)" } : nil, isWide ? "td[\(names.count)]" : nil]
+                .compactMap { $0 }
+            let test = tests.isEmpty ? "td" : tests.joined(separator: " and ")
             let body =
                 isInHead && heading?.children.first?.name == "td" || lines.contains { $0.parent?.name == "tfoot" }
-                ? "/tbody/tr" : "//tr"
+                ? "/tbody/tr" : isOuter ? (rows.first?.parent === table ? "/tr" : "/*/tr") : "//tr"
             let kept = isWide ? rows.filter { $0.children.count == names.count } : rows
             guard !kept.isEmpty, kept.count > 1 || !names.isEmpty else { continue }
             groups["\(path)\(body)[\(test)]", default: ([], names)].rows += kept
@@ -302,15 +343,24 @@ struct PageContent {
             || all.contains { $0.classes.contains { token in named.contains { token.lowercased().hasPrefix($0) } } }
         let shown = first(PageRows.isPrice) { PageRows.hasDigit($0) }
         guard isOne || rows == nil,
-            let value = price != nil ? "//meta[@property='product:price:amount']/@content" : shown
+            let value = price ?? shown
         else { return nil }
         var fields = [Proposal.Pair(name: "price", value: value)]
         let isShort = { (text: String) in !text.isEmpty && text.count <= 60 }
         let isState = { (words: [String]) in words.contains { PageWords.state.contains($0) && $0 != "badge" } }
-        if let stock = first(isState, where: isShort) ?? first({ $0.contains("sold") }, where: isShort) {
+        let button = after.first { element in
+            element.name == "button"
+                && ["cart", "sold", "basket", "warenkorb", "ausverkauft", "stock"].contains(
+                    where: element.text.lowercased().contains)
+        }
+        if let stock = first(isState, where: isShort) ?? first({ $0.contains("sold") }, where: isShort)
+            ?? button.map(path)
+        {
             fields.append(Proposal.Pair(name: "availability", value: stock))
         }
         var product = Proposal("html", .fields(fields.map(\.name)), because: page.reason + ", about one product")
+        // The text around has counters and other goods.
+        product.set("select", .text("//h1"))
         product.set("title", .text("//h1"))
         product.set("fields", .map(fields))
         return product

@@ -25,6 +25,10 @@ final class PageElement {
 
     lazy var text: String = (try? XPath(".")).flatMap { try? tree.texts($0, at: node) }?.first ?? ""
 
+    /// The first text of its own, outside of the elements inside.
+    lazy var ownText: String =
+        (try? XPath("text()[normalize-space()]")).flatMap { try? tree.texts($0, at: node) }?.first ?? ""
+
     /// The elements inside, in the order of the document.
     lazy var inside: [PageElement] = children.flatMap { [$0] + $0.inside }
 
@@ -37,12 +41,15 @@ final class PageElement {
             return name != "form" || !inside.contains { ["tr", "article", "h1", "h2", "li"].contains($0.name) }
         }
         guard !["html", "body", "main", "article", "tr", "td", "h1"].contains(name) else { return false }
+        // What has more in a line than a link is no menu.
+        if ["ul", "ol"].contains(name), children.contains(where: { $0.children.count > 2 }) { return false }
         let isNamed =
             name == "header" || ["navigation", "banner", "contentinfo", "search", "menu"].contains(attributes["role"])
             || ["header", "top"].contains(attributes["id"])
             || (classes + [attributes["id"] ?? ""]).contains {
                 PageWords.of($0).last.map(PageWords.frames.contains) ?? false
             }
+            || PageWords.asides.contains { (children.first?.text.prefix(60).lowercased() ?? "").contains($0) }
         return isNamed && !ancestors.contains { ["article", "li", "tr"].contains($0.name) }
             && !inside.contains { ["h1", "main"].contains($0.name) }
     }()
@@ -52,7 +59,7 @@ final class PageElement {
         children.count > 1
             && (parent?.name == "thead"
                 || children.allSatisfy { cell in
-                    cell.name == "th"
+                    cell.name == "th" || cell.classes.contains { PageWords.of($0).first == "header" }
                         || (["b", "strong"].contains(cell.children.first?.name)
                             && cell.children.first?.text == cell.text)
                 })
@@ -115,7 +122,19 @@ enum PageWords {
         "nav", "navbar", "navigation", "menu", "breadcrumb", "breadcrumbs", "pagination", "pager", "sidebar", "footer",
         "masthead", "cookie", "cookies", "consent", "legend", "facets", "filter", "filters", "related", "similar",
         "recommendations", "upsell", "upsells", "reviews", "comments", "share", "social", "swatches", "modal", "tabs",
+        "slider", "carousel",
     ]
+    /// What shops write above goods that belong to no list.
+    static let asides = [
+        "recently viewed", "also bought", "also like", "related products", "recommended for you", "zuletzt angesehen",
+        "auch gefallen", "kauften auch", "ähnliche artikel",
+    ]
+    /// What moves whenever somebody looks.
+    static let counters: Set<String> = [
+        "visitor", "visitors", "visits", "counter", "hits", "viewers", "viewing", "statistics", "clock", "besucher",
+    ]
+    /// The colours of lamps, as classes say them.
+    static let colours: Set<String> = ["green", "red", "yellow", "orange", "amber", "grey", "gray", "danger"]
     static let id: Set<String> = [
         "id", "uid", "uuid", "guid", "key", "sku", "pid", "asin", "ean", "gtin", "code", "nr", "number", "adid", "slug",
     ]
@@ -123,7 +142,8 @@ enum PageWords {
     static let title: Set<String> = [
         "title", "name", "heading", "headline", "subject", "summary", "product", "article", "service", "job",
         "component",
-        "position", "description", "monitor", "project", "check", "titel", "bezeichnung", "artikel", "produkt",
+        "position", "description", "destination", "ziel", "linie", "monitor", "project", "check", "titel",
+        "bezeichnung", "artikel", "produkt",
         "stelle",
     ]
     static let state: Set<String> = [
@@ -158,7 +178,10 @@ enum PageWords {
         "unknown", "pending", "queued", "maintenance", "disabled", "enabled", "reserved", "auf lager", "ausverkauft",
         "outage", "performance", "disruption", "normal", "warn", "fail", "err", "alive", "dead", "exited", "ready",
         "yes", "no", "issue", "issues", "incident", "incidents", "degradation", "lieferbar", "verfügbar", "geöffnet",
-        "geschlossen", "störung", "gestört", "betrieb",
+        "geschlossen", "störung", "gestört", "betrieb", "succeeded", "building", "scheduled", "cancelled", "delayed",
+        "finished", "completed", "progress", "unstable", "delays", "suspended", "service", "true", "false", "✓", "✗",
+        "✅", "❌", "🟢", "🔴",
+        "🟡",
     ]
 
     /// True for `Partial Outage` and `status-ok`.

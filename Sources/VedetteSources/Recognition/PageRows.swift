@@ -75,6 +75,7 @@ final class PageRows {
         let areCells = row.children.allSatisfy { $0.name == "td" }
         var counts: [String: Int] = [:]
         for element in row.inside { collect(element, of: row, index) }
+        if !isTable { add("text()[normalize-space()][1]", ["own"], index) { row.ownText } }
         if row.name == "dt", let all = row.parent?.children, let place = all.firstIndex(where: { $0 === row }),
             let next = all[(place + 1)...].first, next.name == "dd"
         {
@@ -90,19 +91,23 @@ final class PageRows {
                 ? ["name", "value"][number]
                 : isTable && headings.indices.contains(number) ? headings[number] : child.attributes["data-label"]
             add(path, PageWords.of(heading ?? ""), index) { child.text }
-            if isTable, child.text.isEmpty { icon(in: child, path, heading ?? "", index) }
+            if isTable, !PageRows.hasText(child) { icon(in: child, path, heading ?? "", index) }
             guard isTable, let first = child.inside.first(where: { $0.name == "a" && $0.attributes["href"] != nil })
             else { continue }
             add("\(path)//a/@href", ["link"], index) { first.attributes["href"] ?? "" }
         }
     }
 
+    /// The attributes in which an icon says what it means.
+    private static let meanings = ["title", "alt", "aria-label", "tooltip", "data-original-title", "data-tooltip"]
+
     /// Adds what a cell without text says by an icon.
     private func icon(in cell: PageElement, _ path: String, _ heading: String, _ index: Int) {
-        for element in [cell] + cell.inside {
-            for name in ["title", "alt", "aria-label"] {
+        for name in PageRows.meanings + ["class"] {
+            for element in (name == "class" ? [] : [cell]) + cell.inside {
                 guard let value = element.attributes[name], !value.isEmpty else { continue }
-                return add("\(path)//@\(name)", PageWords.of(heading), index) { value }
+                let place = name == "class" ? "//\(element.name)/@class" : "//@\(name)[. != '']"
+                return add("\(path)\(place)", ["shape", name == "class" ? name : "icon"], index) { value }
             }
         }
     }
@@ -115,10 +120,15 @@ final class PageRows {
             add(".//a/@href", ["link"], index) { link }
             if let heading = element.parent, PageRows.headings.contains(heading.name) {
                 add(".//\(heading.name)/a/@href", ["link"], index) { link }
+                // A label may stand behind the link.
+                if element.text != heading.text { add(".//\(heading.name)/a", [heading.name], index) { element.text } }
             }
             if let heading = element.inside.first(where: { PageRows.headings.contains($0.name) }) {
                 add(".//a[.//\(heading.name)]/@href", ["link"], index) { link }
             }
+        }
+        if name == "a", let link = element.attributes["href"], let token = element.classes.first {
+            add(".//a[\(tests.test(token, name))]/@href", ["link"], index) { link }
         }
         let isStruck = ([element] + element.ancestors.prefix { $0 !== row }).contains {
             ["del", "s"].contains($0.name)
@@ -126,6 +136,12 @@ final class PageRows {
         // A class that few rows have is of no use, and a page may have thousands.
         for token in element.classes where tests.count(token, name) * 5 >= rows.count {
             add(nil, PageWords.of(token), index, name: name, token: token, isStruck: isStruck) { element.text }
+        }
+        // A price that is written twice, for eyes and for ears, is read once.
+        if let first = element.children.first, WrittenNumber(element.text) == nil, WrittenNumber(first.text) != nil,
+            let token = element.classes.first(where: { PageRows.isPrice(PageWords.of($0)) })
+        {
+            add(".//\(name)[\(tests.test(token, name))]/*[1]", ["price"], index, isStruck: isStruck) { first.text }
         }
         if let property = element.attributes["itemprop"], !property.contains("'") {
             let path = ".//\(name)[@itemprop='\(property)']"
@@ -139,7 +155,7 @@ final class PageRows {
     }
 
     private static let headings: Set<String> = ["h1", "h2", "h3", "h4", "h5", "h6"]
-    private static let telling = headings.union(["time", "a", "strong", "dt", "th"])
+    private static let telling = headings.union(["time", "a", "strong", "dt", "th", "b", "small", "em", "span"])
 
     /// Adds the attributes that may be a key, a time or a state.
     private func attributes(of element: PageElement, _ path: String, _ index: Int) {
@@ -149,7 +165,7 @@ final class PageRows {
                 add((isRow ? "@" : ".//@") + name, ["data"] + PageWords.of(String(name.dropFirst(5))), index) { value }
             } else if name == "datetime" || (isRow && name == "id") {
                 add(isRow ? "@\(name)" : "\(path)/@\(name)", [name == "id" ? "id" : "time"], index) { value }
-            } else if element.text.isEmpty || isRow, ["title", "alt", "aria-label", "class"].contains(name) {
+            } else if !PageRows.hasText(element) || isRow, (PageRows.meanings + ["class"]).contains(name) {
                 add(isRow ? "@\(name)" : "\(path)/@\(name)", ["shape", name], index) { value }
             }
         }
@@ -192,7 +208,8 @@ final class PageRows {
         findFields()
         let titles = (columns + [whole]).first { (title ?? ".") == path($0) }?.first ?? []
         let isOfVersions =
-            !isTable && !titles.isEmpty && titles.allSatisfy { $0.contains(/\d+\.\d+/) && $0.count <= 80 }
+            !isTable && title != "." && !titles.isEmpty
+            && titles.allSatisfy { $0.contains(/\d+\.\d+/) && $0.count <= 80 }
         let times = (dated?.first ?? []).compactMap(Timestamp.init(anyForm:))
         let isFalling =
             times.count > 1 && zip(times, times.dropFirst()).allSatisfy { $0 >= $1 } && times.first != times.last
@@ -204,18 +221,17 @@ final class PageRows {
         // Headings alone are rows only of what is dated or numbered.
         if isHeading, !isWindow { return false }
         evidence =
-            (state == nil ? 0 : 3) + 3 * (price.map { share($0.first) } ?? 0) + (isWindow ? 2 : 0)
+            (state == nil ? 0 : 3) + 3 * (price.map { share($0.first) } ?? 0) + (isWindow ? isOfVersions ? 3 : 2 : 0)
             + (link == nil ? 0 : 1)
             + (hasOwnKey && key[0] != "@id" ? 1 : 0) + (headings.count > 1 ? 2 : 0)
             - (state == nil && price == nil && !isWindow && rows.map(\.text.count).reduce(0, +) > 400 * rows.count
                 ? 1 : 0)
             + (title?.hasPrefix(".//h") == true ? 1 : title == "." && !isHeading && rows[0].name != "dt" ? -1 : 0)
+            // A line of cells without a table.
+            + (!isTable && state == nil && price == nil && link == nil
+                && columns.count { $0.path == nil && $0.isSingle && share($0.first) > 0.9 } > 2 ? 1 : 0)
             + min(Double(fields.count), 2) / 2 + (fields.contains { $0.name == "value" } ? 1.5 : 0)
         return true
-    }
-
-    private static func isAddress(_ text: String) -> Bool {
-        !text.hasPrefix("#") && !text.lowercased().hasPrefix("javascript:") && !text.hasPrefix("mailto:")
     }
 
     private func isUnique(_ columns: [Column]) -> Bool {
@@ -233,10 +249,10 @@ final class PageRows {
         let links = columns.filter { $0.words == ["link"] }
         guard let first = links.first(where: { $0.path == ".//a/@href" }),
             let own = links.first(where: { column in
-                PageRows.headings.contains {
-                    column.path == ".//\($0)/a/@href" || column.path == ".//a[.//\($0)]/@href"
-                }
-                    && share(column.first) > 0.8
+                (isTable && column.path?.hasPrefix(".") == false && share(column.first) > 0.99)
+                    || PageRows.headings.contains {
+                        column.path == ".//\($0)/a/@href" || column.path == ".//a[.//\($0)]/@href"
+                    } && share(column.first) > 0.8
             }), zip(own.first, first.first).contains(where: !=)
         else { return links }
         return [own] + links
@@ -250,42 +266,45 @@ final class PageRows {
         }
         let own = data.filter { $0.path?.hasPrefix("@") == true }
         let id = columns.filter { $0.path == "@id" && !isNumbered($0.first) }
-        for column in own + id + data + links where isUnique([column]) { return [path(column)] }
+        for column in own + id + data where isUnique([column]) { return [path(column)] }
+        for column in links where isUnique([column]) {
+            // What follows may be of the session, or tell the server where one came from.
+            let end = ["?", "&"].first { sign in
+                let ends = column.first.map {
+                    $0.split(separator: sign, maxSplits: 1, omittingEmptySubsequences: false)
+                }
+                return ends.allSatisfy { $0.count == 2 } && Set(ends.map { $0[0] }).count == rows.count
+            }
+            return [end.map { "substring-before(\(path(column)), '\($0)')" } ?? path(column)]
+        }
         if isTable {
             let cells = columns.filter { column in
                 column.path?.hasSuffix("]") == true && column.path != state.flatMap(\.path)
-                    && !column.words.contains(where: PageWords.volatile.union(PageWords.time).contains)
-                    && (share(column.first, where: PageRows.isLabel) > 0.99
-                        || column.words.contains(where: PageWords.id.contains))
-            }.sorted { first, second in
-                first.words.contains(where: PageWords.id.contains)
-                    && !second.words.contains(where: PageWords.id.contains)
+                    && column.words.first != "shape"
+                    && !column.words.contains(where: PageWords.volatile.contains)
             }
-            if let column = cells.first(where: { isUnique([$0]) }) { return [path(column)] }
-            for (index, first) in cells.enumerated() {
-                for second in cells.dropFirst(index + 1) where isUnique([first, second]) {
-                    return [path(first), path(second)]
-                }
+            func isNamed(_ column: Column) -> Bool {
+                column.words.contains { PageWords.id.contains($0) || PageWords.title.contains($0) }
             }
-            return nil
+            let ids = cells.filter { $0.words.contains(where: PageWords.id.contains) }
+            let labels = cells.filter { column in
+                share(column.first, where: PageRows.isLabel) > 0.99
+                    && !column.words.contains(where: PageWords.time.contains)
+            }
+            // A column that is unique by chance is no key, and a time only where nothing else is.
+            let likely = ids + labels.filter { isNamed($0) || $0.path == labels[0].path }
+            let dated = cells.filter {
+                share($0.first, where: { Timestamp(anyForm: $0) != nil || $0.contains(/\d\d?\.\d\d?\./) }) > 0.99
+            }
+            let pairs = [ids + labels, labels + dated].flatMap { columns in
+                columns.indices.flatMap { first in columns[(first + 1)...].map { [columns[first], $0] } }
+            }
+            return (likely.map { [$0] } + pairs + labels.map { [$0] }).first(where: isUnique).map { $0.map(path) }
         }
-        let other = state.map(path)
-        return titles.first { isUnique([$0]) && path($0) != other }.map { [path($0)] }
-    }
-
-    private static func isLabel(_ text: String) -> Bool {
-        text.count <= 120 && !isNumber(text) && !text.contains(/^\d{1,2}:\d\d/) && Timestamp(anyForm: text) == nil
-    }
-
-    private static func isNumber(_ text: String) -> Bool { WrittenNumber(text) != nil && text.first?.isLetter == false }
-
-    /// True for `row-1`, `row-2`, `row-3`: the place of a row and not the row itself.
-    private func isNumbered(_ ids: [String]) -> Bool {
-        let numbers = ids.compactMap { id in
-            Int(id.reversed().prefix(while: \.isNumber).reversed().map(String.init).joined())
-        }
-        let isInOrder = numbers.count == ids.count && zip(numbers, numbers.dropFirst()).allSatisfy { $1 == $0 + 1 }
-        return ids.contains { $0.contains(":") } || (isInOrder && numbers.first.map { $0 <= 1 } == true)
+        let names = titles.filter { path($0) != state.map(path) }
+        if let name = names.first(where: { isUnique([$0]) }) { return [path(name)] }
+        let cells = columns.filter { $0.path == nil && $0.isSingle && share($0.first, where: PageRows.isLabel) > 0.99 }
+        return names.prefix(1).flatMap { name in cells.map { [name, $0] } }.first(where: isUnique).map { $0.map(path) }
     }
 
     /// The columns that may be a title, the likeliest first.
@@ -297,18 +316,23 @@ final class PageRows {
             }
         }
         let headings = ["h1", "h2", "h3", "h4", "h5", "h6"].flatMap { heading in named { $0 == [heading] } }
+            .sorted { $0.path?.hasSuffix("/a") == true && $1.path?.hasSuffix("/a") != true }
         let certain = named { $0 == ["name"] } + named { $0.last.map(PageWords.title.contains) ?? false }
         let cells = isTable ? named { $0.contains(where: PageWords.title.contains) } : []
         let linked = cells.filter { cell in columns.contains { $0.path == "\(cell.path ?? "")//a/@href" } }
-        let links = named { $0 == ["a"] }
-        let strong = named { $0 == ["strong"] || $0 == ["dt"] || $0 == ["th"] }
+        let keyed = columns.filter { key == [path($0) + "/@href"] }
+        let links = keyed + named { $0 == ["a"] }
+        let strong = ["strong", "dt", "th", "b", "own"].flatMap { name in named { $0 == [name] } }
         let texts = columns.filter { $0.path?.hasSuffix(isTable ? "]" : "[1]") == true }
         return
             ((isTable ? linked + certain + cells + links : headings + certain + links) + strong + texts
             + (isTable ? [] : [whole])).filter {
                 column in
-                share(column.first) >= 0.9 && column.first.allSatisfy { $0.count <= 200 }
-                    && share(column.first, where: { $0.contains(where: \.isLetter) }) > 0.5
+                share(column.first) >= 0.9
+                    && column.first.allSatisfy { $0.count <= 200 && Timestamp(anyForm: $0) == nil }
+                    && share(column.first, where: { $0.contains(where: \.isLetter) || $0.contains(/\d\.\d+\.\d/) })
+                        > 0.5
+                    && !column.first.contains { $0.contains(/^\d{1,2}:\d\d/) }
             }
     }
 
@@ -325,8 +349,9 @@ final class PageRows {
         func isState(_ column: Column, _ values: [String]) -> Bool {
             let texts = values.filter { !$0.isEmpty }
             let distinct = Set(texts)
+            let isNamed = column.words.last == "status" || column.words.last == "state"
             return texts.count * 5 >= rows.count * 4 && distinct.allSatisfy { $0.count <= 40 && Double($0) == nil }
-                && (texts.count <= 6 || distinct.count * 2 <= texts.count)
+                && (texts.count <= 6 || distinct.count * 2 <= texts.count || isNamed && distinct.count <= 8)
                 && column.cells.count { $0.count <= 1 } * 5 >= rows.count * 4
         }
         func rank(_ column: Column) -> Int? {
@@ -339,21 +364,29 @@ final class PageRows {
         let named = columns.filter { rank($0) != nil && isState($0, $0.first) }
             .enumerated().sorted { (rank($0.element) ?? 9, $0.offset) < (rank($1.element) ?? 9, $1.offset) }
         if let found = named.first?.element { return found }
-        return columns.first { column in
-            let values = column.first
+        let classes = columns.filter { $0.words == ["shape", "class"] }
+        let others = columns.filter { $0.words != ["shape", "class"] }
+        return others.first(where: saysStates) ?? classes.first(where: saysStates)
+
+        func saysStates(_ column: Column) -> Bool {
+            let values = column.first.filter { !$0.isEmpty }
+            if column.words == ["shape", "icon"] {
+                let seen = Set(values)
+                return values.count * 5 >= rows.count * 4 && seen.count { PageWords.areState($0) } * 2 >= seen.count
+            }
             guard !["id", "link", "data", "time"].contains(column.words.first), isState(column, values) else {
                 return false
             }
             // Words of states that are all different may be titles: `API incident`, `Mail incident`.
-            let isExact = values.allSatisfy { $0.isEmpty || PageWords.states.contains($0.lowercased()) }
-            guard isExact || Set(values).count < rows.count else { return false }
+            let isExact = values.allSatisfy { PageWords.states.contains($0.lowercased()) }
             let isClass = column.words == ["shape", "class"]
-            if isClass, Set(values).count < 2 { return false }
+            guard isExact || Set(values).count < rows.count, !isClass || Set(values).count > 1 else { return false }
             return values.allSatisfy { value in
-                value.isEmpty
-                    || (isClass
-                        ? value.split(separator: " ").contains { PageWords.areState(String($0)) }
-                        : PageWords.areState(value))
+                isClass
+                    ? value.split(separator: " ").contains {
+                        PageWords.areState(String($0))
+                            || PageWords.of(String($0)).contains(where: PageWords.colours.contains)
+                    } : PageWords.areState(value)
             }
         }
     }
@@ -361,26 +394,6 @@ final class PageRows {
     private func findPrice() -> Column? {
         let found = columns.filter { PageRows.isPrice($0.words) && share($0.first, where: PageRows.hasDigit) >= 0.5 }
         return found.min { PageRows.rank($0) < PageRows.rank($1) }
-    }
-
-    static func isPrice(_ words: [String]) -> Bool {
-        words.contains(where: PageWords.price.contains) && !words.contains(where: PageWords.noPrice.contains)
-    }
-
-    static func hasDigit(_ text: String) -> Bool { text.count <= 60 && text.contains(where: \.isNumber) }
-
-    /// A price that is nothing but a number and a currency comes first.
-    private static func rank(_ column: Column) -> (Int, Int, Int) {
-        let texts = column.first.filter { !$0.isEmpty }
-        let isBare = texts.allSatisfy { $0.count(where: \.isLetter) <= 4 && WrittenNumber($0) != nil }
-        let isNamed = column.words.last.map(PageWords.price.contains) ?? false
-        return (isBare ? 0 : 1, (isNamed ? 0 : 1) + (column.isSingle ? 0 : 1), texts.map(\.count).reduce(0, +))
-    }
-
-    /// The class of the rows that are sold out, which has no text.
-    private var soldOut: String? {
-        let names = ["outofstock", "soldout", "unavailable", "sold"]
-        return rows.flatMap(\.classes).first { token in names.contains(JSONNames.letters(token)) }
     }
 
     /// Finds what else describes a row: the columns of a table, or what a class calls by a known word.
@@ -403,7 +416,7 @@ final class PageRows {
             let isCell =
                 ["td[", "*["].contains { column.path?.hasPrefix($0) == true }
                 || column.path?.hasPrefix("following") == true
-            let isTold = isCell && !column.words.isEmpty && column.words != ["link"]
+            let isTold = isCell && !column.words.isEmpty && !["link", "shape"].contains(column.words[0])
             let isKnown =
                 !isCell && !isTable && column.words.first != "data"
                 && column.words.last.map(PageWords.field.contains) == true
@@ -417,8 +430,11 @@ final class PageRows {
             let isVolatile =
                 column.words.contains(where: PageWords.volatile.contains)
                 || column.words.last.map(PageWords.time.contains) == true
+                || column.first.allSatisfy { $0.isEmpty || $0.contains(/^\d{1,2}:\d\d/) }
                 || (share(column.first) > 0 && column.first.allSatisfy { $0.isEmpty || PageRows.isNumber($0) })
                     && !PageRows.isPrice(column.words)
+                    // Prices of fuel and rates of exchange have decimals.
+                    && (state != nil || !column.first.allSatisfy { $0.contains(/^\d+[.,]\d{2,4}(?: ?[€$£])?$/) })
             guard let name = name(isTold ? column.words : [column.words[column.words.count - 1]]) else { continue }
             let pair = Proposal.Pair(name: name, value: path)
             if isVolatile, isTold { notes.append(pair) } else { fields.append(pair) }

@@ -70,20 +70,24 @@ public struct Proposal: Sendable, Hashable {
     }
 
     /// Returns the options as the configuration would pass them to the kind; nil when the kind has no such option or type.
-    public func options(for entry: SourceKindEntry) -> Options? {
+    /// - Parameter pattern: compiles a regular expression; nil for a wrong one.
+    public func options(for entry: SourceKindEntry, pattern: (String) -> (any Pattern)?) -> Options? {
         var values: [String: OptionValue] = [:]
         for option in options {
             guard let spec = entry.options.first(where: { $0.name == option.name }),
-                let value = Proposal.convert(option.value, spec.type)
+                let value = Proposal.convert(option.value, spec.type, pattern)
             else { return nil }
             values[option.name] = value
         }
         return Options(values, stream: stream)
     }
 
-    private static func convert(_ value: Value, _ type: OptionType) -> OptionValue? {
+    private static func convert(
+        _ value: Value, _ type: OptionType, _ pattern: (String) -> (any Pattern)? = { _ in nil }
+    ) -> OptionValue? {
         switch (value, type) {
         case (.text(let text), .text): .text(text)
+        case (.text(let text), .pattern): pattern(text).map { .pattern($0) }
         case (.text(let text), .choice(let choices)): choices.contains(text) ? .text(text) : nil
         case (.flag(let flag), .flag): .flag(flag)
         case (.body(let text), .json): .json((try? JSON(parsing: Array(text.utf8))) ?? .string(text))

@@ -26,9 +26,13 @@ public enum Recogniser {
                 for index in found.indices where found[index].kind == "json" {
                     found[index].options.append(Proposal.Option(name: "jsonp", value: .flag(true)))
                 }
-            } else if headers.mediaType == "text/plain", isText(body) {
-                found = [Proposal("text", .text, because: "plain text")]
             }
+        }
+        let type = headers.mediaType ?? "text/plain"
+        if found.isEmpty, start(of: body) != UInt8(ascii: "<"),
+            type.hasPrefix("text/") || type.hasSuffix("octet-stream")
+        {
+            found = TextRecogniser(body).proposals
         }
         return found.last?.kind == "http" ? found : found + [response(body)]
     }
@@ -47,12 +51,6 @@ public enum Recogniser {
             "http", .state, because: body.isEmpty ? "an empty response" : "a response of no known format")
         proposal.remarks.append("It shows whether the server responds, and how.")
         return proposal
-    }
-
-    /// True for a text that is no list of measures, of which each poll has others.
-    private static func isText(_ body: [UInt8]) -> Bool {
-        let text = String(decoding: body.prefix(1000), as: UTF8.self)
-        return !text.isEmpty && !text.hasPrefix("# HELP") && !text.hasPrefix("# TYPE")
     }
 
     private static func json(

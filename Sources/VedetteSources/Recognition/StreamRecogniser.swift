@@ -36,18 +36,14 @@ public struct StreamRecogniser {
         let table = JSONTable(path: [], rows: rows, areRecords: true)
         let reason = "a stream of JSON objects"
         var proposal: Proposal
-        if table.key == nil {
-            let texts = table.texts
-            proposal = Proposal("json", table.state.isEmpty ? .fields(texts.map(\.name)) : .state, because: reason)
-            if table.state.isEmpty { proposal.set("fields", .map(texts)) }
+        if table.key == nil, let single = table.single(as: "json", because: reason, least: 0) {
+            proposal = single
             proposal.remarks.append(
                 "No member identifies a record, so all records are one item: write the path of a key.")
         } else {
             let isAboutSame = !table.state.isEmpty && !table.isKeyUnique
             proposal = Proposal("json", isAboutSame ? .state : .arrivals, because: reason)
-        }
-        if table.key != nil || !table.state.isEmpty {
-            table.describe(&proposal, isWindow: false, isSingle: table.key == nil)
+            table.describe(&proposal, isWindow: false)
         }
         proposal.stream = settings
         return proposal

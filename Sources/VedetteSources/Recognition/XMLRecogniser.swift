@@ -3,37 +3,42 @@
 import VedetteCore
 import VedetteDocument
 
-/// Recognises an XML document and its rows: the elements that repeat most and have a key.
+/// Recognises an XML document and its rows: the elements at each path, as a table of their attributes and children.
 struct XMLRecogniser {
-    let tree: DOMTree
+    /// An element, and what it stands in, from the root down.
+    private typealias Element = (node: DOMNode, parents: [DOMNode])
+
+    private let tree: DOMTree
+    private var groups: [String: [Element]] = [:]
+    private var elements = 0
+    /// A prefix for each namespace, and each name with that of its element.
+    private var prefixes: [(uri: String, prefix: String)] = []
+    private var names: [String: String] = [:]
+
+    /// Elements that are looked at, and paths that are tried.
+    private static let maximumElements = 20_000
+    private static let maximumPaths = 200
 
     init(_ tree: DOMTree) { self.tree = tree }
 
     var proposals: [Proposal] {
-        let name = first("local-name(/*)") ?? ""
-        switch name.lowercased() {
+        guard let path = try? XPath("/*"), let root = try? tree.nodes(path).first else { return [] }
+        switch root.name.lowercased() {
         case "rss", "rdf": return [Proposal("feed", .arrivals, because: "a feed in RSS")]
         case "feed", "entry": return isConnections ? [connections, atom] : [atom]
         case "list" where first("boolean(/list/*) and not(/list/*[not(self::file or self::directory)])") == "true":
             return [directory]
         default: break
         }
-        let found = rows
-        let states = found.prefix(XMLRecogniser.maximumRows).map { state(of: $0) != nil }
-        // Rows with a state before more frequent ones without, such as the machines inside of reservations.
-        let first = zip(found, states).first { $0.0.count * 2 >= found[0].count && $0.1 }?.0
-        let ordered = (first.map { [$0] } ?? []) + found.filter { $0.path != first?.path }
-        return ordered.map { proposal($0, root: name) }
+        var reader = self
+        reader.collect([root], "/" + reader.prefixed(root))
+        return reader.tables(of: root)
     }
-
-    /// Rows that are tried for a state.
-    private static let maximumRows = 20
 
     /// The list of a directory as nginx writes it (`autoindex_format xml`).
     private var directory: Proposal {
-        let count = values("/list/*", "").count
         var proposal = Proposal("xml", .presence, because: "the list of a directory")
-        proposal.set("items", .text("/list/*"), "\(count) of them now")
+        proposal.set("items", .text("/list/*"), "\(first("count(/list/*)") ?? "0") of them now")
         proposal.set("key", .text("."))
         proposal.set("title", .text("."))
         proposal.set("time", .text("@mtime"))
@@ -52,169 +57,146 @@ struct XMLRecogniser {
             || first("boolean(/*/*[local-name()='generator'][contains(., 'Connections')])") == "true"
     }
 
+    private func first(_ text: String) -> String? {
+        (try? XPath(text)).flatMap { try? tree.texts($0, at: tree.root).first }
+    }
+
     // MARK: Rows
 
-    private struct Row {
-        /// The path from the root, as XPath.
-        var path: String
-        var count: Int
-        var key: String
-        var namespace: String
-    }
-
-    private static let keys = [
-        "@id", "@href", "@key", "@uid", "@name", "id", "Id", "ID", "key", "Key", "guid", "uid", "name", "Name", "url",
-        "loc",
-        "link", "link/@href", "link/@path", "title",
-    ]
-
-    /// Repeated elements, the most frequent first, and of equally many the outermost.
-    private var rows: [Row] {
-        let all = (2...5).flatMap(paths).enumerated().sorted {
-            ($1.element.count, $0.offset) < ($0.element.count, $1.offset)
-        }
-        return all.prefix(XMLRecogniser.maximumPaths).map(\.element).compactMap { path, namespace, count in
-            let own = names(path, namespace, ending: ["Id", "ID", "Arn"])
-            let text = isLeaf(path, namespace) ? ["."] : []
-            let keys =
-                Array(XMLRecogniser.keys.prefix { $0 != "name" }) + own + XMLRecogniser.keys.drop { $0 != "name" }
-                + text
-            guard let key = keys.first(where: { isUnique($0, path, namespace, count) }) else { return nil }
-            return Row(path: path, count: count, key: XMLRecogniser.prefixed(key, namespace), namespace: namespace)
+    private mutating func collect(_ parents: [DOMNode], _ path: String) {
+        for child in parents[parents.count - 1].shownElements where elements < XMLRecogniser.maximumElements {
+            elements += 1
+            let place = path + "/" + prefixed(child)
+            groups[place, default: []].append((child, parents))
+            if parents.count < 4 { collect(parents + [child], place) }
         }
     }
 
-    /// Each path is tried with every key, through the whole document.
-    private static let maximumPaths = 200
-
-    /// Returns the paths of the elements at one depth with their number and namespace. A path through several namespaces is left
-    /// out: a person must choose.
-    private func paths(_ depth: Int) -> [(path: String, namespace: String, count: Int)] {
-        guard let all = try? XPath("/*" + String(repeating: "/*", count: depth - 1)), let nodes = try? tree.nodes(all)
-        else { return [] }
-        let steps = (0..<depth).reversed().map {
-            $0 == 0 ? "." : Array(repeating: "..", count: $0).joined(separator: "/")
+    /// Returns the name of an element with the prefix of its namespace.
+    private mutating func prefixed(_ node: DOMNode) -> String {
+        var name = node.name
+        if let uri = node.namespace {
+            let place = prefixes.firstIndex { $0.uri == uri } ?? prefixes.count
+            if place == prefixes.count { prefixes.append((uri, place < 3 ? ["x", "y", "z"][place] : "n\(place)")) }
+            name = "\(prefixes[place].prefix):\(name)"
         }
-        let words = steps.map { "local-name(\($0)), ' ', namespace-uri(\($0)), ' | '" }.joined(separator: ", ")
-        guard let place = try? XPath("concat(\(words))") else { return [] }
-        var counts: [String: Int] = [:]
-        for node in nodes.prefix(5000) { counts[(try? tree.texts(place, at: node))?.first ?? "", default: 0] += 1 }
-        return counts.sorted { $0.key < $1.key }.compactMap { text, count in
-            let parts = text.split(separator: "|").map { $0.split(separator: " ").map(String.init) }.filter {
-                !$0.isEmpty
+        if names[node.name] == nil { names[node.name] = name }
+        return name
+    }
+
+    private func tables(of root: DOMNode) -> [Proposal] {
+        func depth(_ path: String) -> Int { path.count { $0 == "/" } }
+        let tried = groups.sorted { ($1.value.count, depth($0.key), $0.key) < ($0.value.count, depth($1.key), $1.key) }
+            .prefix(XMLRecogniser.maximumPaths)
+        let tables = tried.map { path, elements in
+            // The name of a list, of which a row's name is the singular.
+            (path, JSONTable(path: ["\(elements[0].node.name)s"], rows: elements.map(row)))
+        }.filter { $0.1.key != nil && ($0.1.rows.count > 1 || !$0.1.state.isEmpty) }
+        let ranked = tables.sorted { first, second in
+            let (ranks, others) = (first.1.rank + [-depth(first.0)], second.1.rank + [-depth(second.0)])
+            return ranks == others ? first.0 < second.0 : others.lexicographicallyPrecedes(ranks)
+        }
+        let found = ranked.map {
+            proposal($0.1, $0.0, "\($0.1.rows.count) element\($0.1.rows.count == 1 ? "" : "s") '\($0.0)'")
+        }
+        guard ranked.first?.1.rows.count ?? 1 == 1 else { return found }
+        let whole = JSONTable(path: [], rows: [row((root, []))])
+        return whole.single(as: "xml").map { [mapped($0, key: "local-name()")] + found } ?? found
+    }
+
+    /// Returns an element as an object: its attributes, its children, and the attributes of what it stands in, for a key.
+    private func row(_ element: Element) -> JSON {
+        var members = members(of: element.node, isOuter: true)
+        for (level, parent) in element.parents.reversed().enumerated() {
+            let up = String(repeating: JSONTable.above, count: level + 1)
+            members += parent.attributes.sorted { $0.key < $1.key }.map {
+                JSON.Member(name: up + "@" + $0.key, value: .string($0.value))
             }
-            let namespace = parts.last?.dropFirst().first ?? ""
-            guard parts.count == depth, parts.allSatisfy({ ($0.dropFirst().first ?? "") == namespace }) else {
-                return nil
+        }
+        return .object(members)
+    }
+
+    private func members(of node: DOMNode, isOuter: Bool) -> [JSON.Member] {
+        var found = node.attributes.sorted { $0.key < $1.key }.map {
+            JSON.Member(name: "@\($0.key)", value: JSON(written: $0.value))
+        }
+        let children = node.shownElements
+        // Of a child that repeats no path finds one.
+        let counts = Dictionary(children.map { ($0.name, 1) }, uniquingKeysWith: +)
+        for child in children where counts[child.name] == 1 && !child.name.contains(".") {
+            if child.shownElements.isEmpty {
+                found.append(JSON.Member(name: child.name, value: JSON(written: text(child))))
+                found += child.attributes.sorted { $0.key < $1.key }.map {
+                    JSON.Member(name: "\(child.name)/@\($0.key)", value: JSON(written: $0.value))
+                }
+            } else if isOuter {
+                found.append(JSON.Member(name: child.name, value: .object(members(of: child, isOuter: false))))
             }
-            let path = parts.map { "/" + XMLRecogniser.prefixed($0[0], namespace) }.joined()
-            return (path, namespace, count)
         }
-    }
-
-    private static func prefixed(_ name: String, _ namespace: String) -> String {
-        guard !namespace.isEmpty else { return name }
-        return name.split(separator: "/").map { step in "@.".contains(step.first ?? "@") ? String(step) : "x:" + step }
-            .joined(separator: "/")
-    }
-
-    /// Returns the names of a row's children that end so, in the order of the document.
-    private func names(_ path: String, _ namespace: String, ending ends: [String]) -> [String] {
-        guard let children = xpath("(\(path))[1]/*", namespace), let name = try? XPath("local-name(.)"),
-            let nodes = try? tree.nodes(children)
-        else { return [] }
-        let all = nodes.prefix(50).compactMap { (try? tree.texts(name, at: $0))?.first }
-        var seen = Set<String>()
-        return all.filter { name in ends.contains { name.hasSuffix($0) } && seen.insert(name).inserted }
-    }
-
-    /// True for rows that hold a text and no elements.
-    private func isLeaf(_ path: String, _ namespace: String) -> Bool {
-        values("boolean(\(path)/*)", namespace).first == "false"
-    }
-
-    private func isUnique(_ key: String, _ path: String, _ namespace: String, _ count: Int) -> Bool {
-        let values = values(path + "/" + XMLRecogniser.prefixed(key, namespace), namespace)
-        return values.count == count && Set(values).count == count && values.allSatisfy { !$0.isEmpty }
-    }
-
-    private func values(_ path: String, _ namespace: String) -> [String] {
-        guard let path = xpath(path, namespace) else { return [] }
-        return (try? tree.texts(path, at: tree.root)) ?? []
-    }
-
-    private func xpath(_ text: String, _ namespace: String) -> XPath? {
-        guard !namespace.isEmpty else { return try? XPath(text) }
-        guard let namespaces = try? XPathNamespaces([("x", namespace)]) else { return nil }
-        return try? XPath(text, namespaces: namespaces)
-    }
-
-    private func first(_ text: String) -> String? { values(text, "").first }
-
-    // MARK: A row's parts
-
-    private static let titles = [
-        "title", "name", "Name", "label", "summary", "@title", "@name", "Key", "loc", "description",
-    ]
-    private static let states = [
-        "status", "state", "Status", "State", "phase", "health", "@status", "@state", "@phase",
-    ]
-    private static let links = ["link", "url", "loc", "@href", "@url", "href"]
-    private static let times = [
-        "updated", "modified", "published", "created", "LastModified", "lastmod", "date", "time", "launchTime",
-        "@updated",
-        "@time", "@mtime",
-    ]
-
-    private func proposal(_ row: Row, root: String) -> Proposal {
-        let state = state(of: row)
-        var proposal = Proposal(
-            "xml", state == nil ? .presence : .state,
-            because: "\(row.count) element\(row.count == 1 ? "" : "s") '\(row.path)'")
-        proposal.set("items", .text(row.path), "\(row.count) of them now")
-        proposal.set("key", .text(row.key), row.count > 1 ? "unique in all \(row.count)" : nil)
-        let named = row.key == "." ? "." : tag(of: row) ?? part(XMLRecogniser.titles, row, where: { !$0.isEmpty })
-        if let named { proposal.set("title", .text(named)) }
-        if let state {
-            let seen = Set(values("\(row.path)/\(state)", row.namespace)).sorted().prefix(4)
-            proposal.set("state", .text(state), "now: \(seen.joined(separator: ", "))")
+        if isOuter, children.isEmpty {
+            found.append(JSON.Member(name: XMLRecogniser.ownText, value: .string(text(node))))
         }
-        if let link = part(XMLRecogniser.links, row, where: { $0.contains("://") || $0.hasPrefix("/") }) {
-            proposal.set("link", .text(link))
-        }
-        if let time = part(XMLRecogniser.times, row, where: { Timestamp(anyForm: $0) != nil }) {
-            proposal.set("time", .text(time))
-        }
+        return found
+    }
+
+    private static let ownText = "text()"
+
+    private func text(_ node: DOMNode) -> String {
+        (try? XPath(".")).flatMap { try? tree.texts($0, at: node).first } ?? ""
+    }
+
+    // MARK: Proposals
+
+    private func proposal(_ table: JSONTable, _ path: String, _ reason: String) -> Proposal {
+        var proposal = Proposal("xml", table.state.isEmpty ? .presence : .state, because: reason)
+        proposal.set("items", .text(path), "\(table.rows.count) of them now")
+        table.describe(&proposal, isWindow: false)
         if let status = first("/*/@status"), ["ok", "success"].contains(status.lowercased()) {
             let pair = Proposal.Pair(name: "/*/@status", value: status)
             proposal.set("require", .map([pair]), "any other value means that the request failed")
         }
-        if !row.namespace.isEmpty {
-            proposal.set("namespaces", .map([Proposal.Pair(name: "x", value: row.namespace)]))
+        return mapped(proposal, tag: tag(path))
+    }
+
+    /// Returns a proposal with its paths as XPath.
+    /// - Parameter key: the key of a row that has none.
+    private func mapped(_ proposal: Proposal, key: String? = nil, tag: String? = nil) -> Proposal {
+        var proposal = proposal
+        for index in proposal.options.indices {
+            let option = proposal.options[index]
+            if ["items", "require"].contains(option.name) { continue }
+            if option.name == "title", let tag {
+                proposal.options[index].value = .text(tag)
+                continue
+            }
+            switch option.value {
+            case .text(let path): proposal.options[index].value = .text(xpath(path))
+            case .list(let paths): proposal.options[index].value = .list(paths.map(xpath))
+            case .map(let pairs):
+                proposal.options[index].value = .map(pairs.map { .init(name: $0.name, value: xpath($0.value)) })
+            case .flag, .body: continue
+            }
         }
+        if let key { proposal.set("key", .text(key), "there is one") }
+        let text = "\(proposal.options)"
+        let used = prefixes.filter { text.contains("\($0.prefix):") }
+        if !used.isEmpty { proposal.set("namespaces", .map(used.map { .init(name: $0.prefix, value: $0.uri) })) }
         return proposal
     }
 
-    /// The state of rows: a child of that name, or the name inside of `instanceState` and the like.
-    private func state(of row: Row) -> String? {
-        let nested = names(row.path, row.namespace, ending: ["State", "Status", "state", "status"]).flatMap {
-            ["\($0)/name", "\($0)/Name", "\($0)/value", $0]
-        }
-        return part(XMLRecogniser.states + nested, row) { !$0.isEmpty && $0.count <= 40 }
+    /// Returns the XPath of a member, or of each in a template.
+    private func xpath(_ path: String) -> String {
+        if path.contains("{{") { return path.replacing(/{{(.*?)}}/) { "{{\(xpath(String($0.1)))}}" } }
+        if path == XMLRecogniser.ownText { return "." }
+        let up = path.prefix { JSONTable.above.contains($0) }
+        let steps = path.dropFirst(up.count).split(separator: ".").flatMap { $0.split(separator: "/") }.map(String.init)
+        return String(repeating: "../", count: up.count) + steps.map { names[$0] ?? $0 }.joined(separator: "/")
     }
 
     /// The tag `Name` of a resource of EC2, which people know it by.
-    private func tag(of row: Row) -> String? {
-        let x = row.namespace.isEmpty ? "" : "x:"
-        let tag = "\(x)tagSet/\(x)item[\(x)key='Name']/\(x)value"
-        return values("\(row.path)/\(tag)", row.namespace).isEmpty ? nil : tag
-    }
-
-    /// Returns the first name that at least half of the rows have.
-    private func part(_ names: [String], _ row: Row, where isGood: (String) -> Bool) -> String? {
-        names.map { XMLRecogniser.prefixed($0, row.namespace) }.first { name in
-            let values = values("\(row.path)/\(name)", row.namespace)
-            return values.count * 2 >= row.count && values.count <= row.count && values.allSatisfy(isGood)
-        }
+    private func tag(_ path: String) -> String? {
+        guard let tags = groups["\(path)/\(names["tagSet"] ?? "tagSet")"], !tags.isEmpty else { return nil }
+        let item = ["tagSet", "item", "key", "value"].map { names[$0] ?? $0 }
+        return "\(item[0])/\(item[1])[\(item[2])='Name']/\(item[3])"
     }
 }

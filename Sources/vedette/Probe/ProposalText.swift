@@ -80,11 +80,11 @@ struct ProposalText {
                 "    when: {source: \(name), field: state}  # add 'to: VALUE' for some states",
             ]
         case .presence:
-            // What a shop is watched for.
-            let told = ["price", "sold_out"].filter(fieldNames.contains)
-            let changes = told.isEmpty ? "" : ", {changes: [\(told.joined(separator: ", "))]}"
+            let changes = fieldNames.isEmpty ? "" : ", {changes: [\(fieldNames.joined(separator: ", "))]}"
+            let isStateless = fieldNames.isEmpty && proposal.options.contains { $0.name == "key" }
+            let remark = isStateless ? "  # no state was found: a change inside of an item is not told" : ""
             lines += [
-                "  - name: \(name)-items", "    when:", "      source: \(name)",
+                "  - name: \(name)-items", "    when:\(remark)", "      source: \(name)",
                 "      any: [{appears: true}, {disappears: true}\(changes)]",
             ]
         case .text:
@@ -136,7 +136,10 @@ struct ProposalText {
             }
             && text.unicodeScalars.first.map { $0.properties.isAlphabetic || $0 == "/" } == true
         let words = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"]
-        return isWord && !words.contains(text.lowercased()) ? text : JSON.string(text).text
+        if isWord, !words.contains(text.lowercased()) { return text }
+        // A regular expression is read more easily without doubled signs.
+        let isRaw = text.contains("\\") && text.utf8.allSatisfy { $0 >= 32 && $0 != 39 }
+        return isRaw ? "'\(text)'" : JSON.string(text).text
     }
 }
 

@@ -2,6 +2,7 @@
 
 import VedetteCore
 import VedetteSources
+import VedetteText
 
 /// The first proposal whose kind reads the response.
 struct WorkingProposal {
@@ -59,7 +60,8 @@ struct WorkingProposal {
         for var proposal in proposals {
             proposal.options = ask + proposal.options
             guard let entry = KindRegistry.sourceKinds.first(where: { $0.name == proposal.kind }),
-                let options = proposal.options(for: entry), let kind = try? entry.make(options)
+                let options = proposal.options(for: entry, pattern: { try? RegularExpression($0) }),
+                let kind = try? entry.make(options)
             else { continue }
             do throws(ReadError) {
                 guard let read = try read(kind, proposal) else { continue }
