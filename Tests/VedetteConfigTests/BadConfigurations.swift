@@ -249,6 +249,9 @@ extension Bad {
             "4:63: 'limit' lacks 'per': the length of a sliding window",
             "4:67: unknown key 'limt' in rule 'r'; did you mean 'limit'?"),
         Bad(
+            "- {name: r, source: ci, when: {appears: true}, notify: desk}",
+            "4:13: 'source' belongs in 'when', as in 'when: {source: …}'"),
+        Bad(
             "- {name: r, when: {appears: true, stays: x}, notify: [dsk, desk, desk]}",
             "4:13: 'stays' needs 'for': how long it stays, as 'for: 30m'",
             "4:35: 'stays' excludes 'appears': 'when' takes one of field, appears, disappears, changes, stays, how_many, source_state, sink_state; use 'any' for several",
