@@ -33,7 +33,7 @@ struct RecognisedShapesTests {
                             <td>\(part[3])</td><td>0d 1h</td></tr>
                             """
                     }.joined() + "</table>"),
-            "html items=//table[contains(@class, 'status')]/tr[td] key=td[2]//a/@href title=td[2] state=td[3] link=td[2]//a/@href notes={duration:td[4]} state"
+            "html items=//table[contains(@class, 'status')]/tr[td] key=td[2]//a/@href title=td[2] state=td[3] link=td[2]//a/@href fields={host:td[1]} notes={duration:td[4]} state"
         ),
         (
             "what one looked at last, beside the list",
