@@ -67,7 +67,8 @@ struct TextResourceTests {
             var page = PageBody(bytes: body, headers: ResponseHeaders(), url: "https://host.example.org/list.txt")
             let kind = try Fixture.kind("text", ["match": .pattern(KindSample.FirstWord())])
             let before = try PeakMemory.bytes()
-            #expect(Recogniser.proposals(url: page.url, headers: page.headers, body: body).map(\.kind) == ["text", "http"])
+            #expect(
+                Recogniser.proposals(url: page.url, headers: page.headers, body: body).map(\.kind) == ["text", "http"])
             let afterJSON = try PeakMemory.bytes()
             #expect((try? kind.read(&page)) == nil)
             let afterText = try PeakMemory.bytes()
