@@ -299,7 +299,7 @@ enum Migrations {
         }
     }
 
-    /// Creates the tables for a copy, or finds those of one that was interrupted. The connection keeps others from both.
+    /// Creates the tables for a copy, or finds the tables of an interrupted copy. The connection keeps others from both.
     /// - Throws: `.readOnly` where there is a journal; `.busy` where another copy runs.
     static func beginCopy(_ connection: Connection, _ location: String) throws {
         // Null where no schema of the path exists.

@@ -56,7 +56,7 @@ extension Dispatcher {
 
     /// - Parameters:
     ///   - outcome: nil where the sink is not to get the message.
-    ///   - generation: that of the sink at the start.
+    ///   - generation: the sink's generation at the start.
     ///   - mark: the suspends that the delivery's age left out at the start.
     ///   - fallback: the sink that is to get the message, too.
     func attempted(

@@ -29,7 +29,7 @@ struct TableColumns {
         }
     }
 
-    /// Members whose own name ends as that of a name does.
+    /// Members that, by the end of their own name, hold a name.
     private var names: [String] { (own + inside(wrappers)).map(\.name).filter(isName) }
 
     /// Names of what a row refers to, that differ.
