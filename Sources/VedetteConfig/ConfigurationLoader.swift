@@ -14,7 +14,7 @@ public struct ConfigurationLoader: Sendable {
     /// Creates a loader.
     /// - Parameters:
     ///   - directory: the value of `--config`, a directory or one file; nil searches `$XDG_CONFIG_HOME/vedette`, then `/etc/vedette`.
-    ///   - environment: the variables for `env:` and the search; nil for those of this process.
+    ///   - environment: the variables for `env:` and the search; nil for this process's.
     ///   - readsSecrets: whether secrets and the files of `tls` are read. Without them the configuration serves commands that
     ///     neither poll nor send.
     public init(

@@ -9,7 +9,7 @@ enum Migrations {
     /// `Vdtt`: marks a database as ours.
     static let applicationID: Int32 = 0x5664_7474
 
-    static let steps: [String] = [version1, version2, version3]
+    static let steps: [String] = [version1, version2, version3, version4]
 
     private static let version1 = """
         -- name is null for one that is given up, while its items are deleted in batches; another may have its name by then.
@@ -197,8 +197,10 @@ enum Migrations {
     private static let version3 = """
         alter table delivery add column receiver_id text;
         create index delivery_receiver on delivery (sink, rule, id) where receiver_id is not null;
-        create index delivery_told on delivery (sink, rule, subject, id);
         """
+
+    /// For what a sink was told of a subject, ended or not.
+    private static let version4 = "create index delivery_told on delivery (sink, rule, subject, id)"
 
     /// Upgrades a database of any earlier version in one transaction: a crash leaves it as it was, and a reader finds a new file
     /// without tables or whole, never a part of it.

@@ -42,7 +42,7 @@ public struct StatusPage: Sendable {
     ///   - hub: tells of changes of the journal; shared by all streams.
     ///   - access: who may use the page now.
     ///   - sign: returns the HMAC-SHA256 of a message, for cookies.
-    ///   - routes: beside those of the page.
+    ///   - routes: served beside the page's own.
     public init(
         _ sources: Sources, hub: ChangeHub, access: @escaping @Sendable () async -> PageAccess,
         sign: @escaping @Sendable (_ message: [UInt8], _ key: [UInt8]) -> [UInt8]?, routes: [Route] = []

@@ -8,12 +8,13 @@ import VedetteCore
 /// Texts are compared by their bytes (`collate "C"`), as SQLite and Swift do, whatever the database's language.
 enum Migrations {
     /// Each is a list of statements, since the server takes one at a time.
-    static let steps: [[String]] = [version1, version2, version3]
+    static let steps: [[String]] = [version1, version2, version3, version4]
+
+    private static let version4 = ["create index delivery_told on delivery (sink, rule, subject, id)"]
 
     private static let version3 = [
         "alter table delivery add column receiver_id text",
         "create index delivery_receiver on delivery (sink, rule, id) where receiver_id is not null",
-        "create index delivery_told on delivery (sink, rule, subject, id)",
     ]
 
     private static let version2 = [
@@ -299,7 +300,7 @@ enum Migrations {
         }
     }
 
-    /// Creates the tables for a copy, or finds those of one that was interrupted. The connection keeps others from both.
+    /// Creates the tables for a copy, or finds the tables of an interrupted copy. The connection keeps others from both.
     /// - Throws: `.readOnly` where there is a journal; `.busy` where another copy runs.
     static func beginCopy(_ connection: Connection, _ location: String) throws {
         // Null where no schema of the path exists.

@@ -61,7 +61,7 @@ public struct PostgresFacts: Sendable, Hashable {
         (version, canCreate) = (try facts?.text(0) ?? "", try facts?.bool(1) ?? false)
         freeConnections = try facts?.int(2) ?? 0
         settings = [:]
-        // The reset value is that of the database; the session's own is always safe.
+        // The reset value is the database's; the session's own is always safe.
         let names = Self.settingNames.map { "'\($0)'" }.joined(separator: ", ")
         for row in try connection.run("select name, reset_val from pg_settings where name in (\(names))") {
             settings[try row.text(0)] = try row.text(1)

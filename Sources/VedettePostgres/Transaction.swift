@@ -28,7 +28,7 @@ final class Transaction {
     private var bytes: Int64 = 0
     private var hasNumbers = false
     private var lastChange: Int64 = 0
-    /// The number of this transaction among those of its registration; 0 without one.
+    /// The number of this transaction within its registration; 0 without one.
     private(set) var number: Int64 = 0
     /// The watcher that writes; nil for a command.
     private let writer: WatcherRegistration?
@@ -105,7 +105,7 @@ final class Transaction {
         return lastChange
     }
 
-    /// Adds the texts of new rows, or subtracts those of deleted ones.
+    /// Adds the texts of new rows, or subtracts the texts of deleted ones.
     func count(bytes: Int64) { self.bytes += bytes }
 
     /// Commits, and wakes those who listen.

@@ -83,7 +83,7 @@ struct RuleTests {
         #expect(try await poll("down", "down", "down").contains("prod-0"))
         var told = ""
         for _ in 0..<100 where told.isEmpty { told = try await poll("down", "down", "down") }
-        // The events come in the order of the list, so that of the second item is held back.
+        // The events come in the order of the list, so the second item's is held back.
         let held = try await Program.run(["explain", "2"] + home.places)
         #expect(
             held.out.contains("→ out: suppressed") && held.out.contains("limit of 1 per 1 s"), "\(held.out)\(held.err)")

@@ -22,7 +22,7 @@ struct ShiftedClock {
 
     /// The environment of a program that starts at this time, in UTC.
     func environment(at time: Date) throws -> [String: String] {
-        // The layout is that of contrib/endurance/faulty.py: the step of the clock, then deaths and calls that fail.
+        // The layout is contrib/endurance/faulty.py's: the step of the clock, then deaths and calls that fail.
         var page = withUnsafeBytes(of: Int64(time.timeIntervalSinceNow * 1e9)) { Data($0) }
         page += Data(count: 136)
         let file = folder.appending(path: "clock-\(UUID().uuidString)")

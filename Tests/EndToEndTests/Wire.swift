@@ -13,7 +13,7 @@ enum Wire {
         request += body ?? Data()
         let bytes = request
         let answer = try await withCheckedThrowingContinuation { continuation in
-            // Blocking calls have threads of their own: those of Swift's tasks are as few as processors.
+            // Blocking calls have threads of their own: Swift's tasks have only as many as there are processors.
             Thread.detachNewThread {
                 continuation.resume(with: Result { try exchange(bytes, port: UInt16(port)) })
             }

@@ -119,6 +119,11 @@ extension Bad {
             "servers: {lab: {url: h}}\nsources: {s: {kind: feed, server: lab}}",
             "1:22: 'url' must be an absolute URL as https://host/path, not 'h'"),
         Bad(
+            "servers: {lab: {url: 'me:secret@h', proxy: 'me:secret@p:3128'}}\nsources: {s: {kind: feed, server: lab}}",
+            "1:22: 'url' must be an absolute URL as https://host/path",
+            "1:44: 'proxy' must be 'none' or an address as http://proxy.example.com:3128, with http, https, socks5h or socks4a"
+        ),
+        Bad(
             "servers: {lab: {user: x}}", "1:16: server 'lab' lacks 'url': the base that a source's `path` starts from",
             "1:17: 'user' needs 'password' beside it"),
         Bad(

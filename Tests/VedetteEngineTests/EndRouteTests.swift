@@ -9,13 +9,13 @@ import VedetteCore
 struct EndRouteTests {
     private let spare = FakeSink()
 
-    private func world(fallbacks: [String] = []) async throws -> World {
+    private func world(fallbacks: [String] = [], notifying sinks: [String] = ["k"]) async throws -> World {
         var gates = Gates()
         gates.resolved = true
         let rules = RuleSet([
             Rule(
                 name: "door", when: .field("state", from: nil, to: .oneOf(["open", "ajar"])),
-                notify: [Rule.NotificationTarget(sink: "k")], gates: gates)
+                notify: sinks.map { Rule.NotificationTarget(sink: $0) }, gates: gates)
         ])
         var policy = DeliveryPolicy()
         policy.fallbacks = fallbacks
@@ -47,7 +47,9 @@ struct EndRouteTests {
         await pass(["closed", "open", "closed"], world)
         #expect(world.sink.seen == ["a: closed → open"])
         let ends = await world.journal.deliveries.values.filter { $0.delivery.message.event.kind == .resolved }
-        #expect(ends.map(\.state) == [.suppressed] && ends.map(\.delivery.reason) == ["'k' did not take what is over"])
+        #expect(
+            ends.map(\.state) == [.suppressed]
+                && ends.map(\.delivery.reason) == ["'k' did not accept the match that is over"])
     }
 
     @Test("a fallback that got a match gets its end, though its sink takes messages again")
@@ -74,6 +76,14 @@ struct EndRouteTests {
         await pass(["closed", "open", "ajar", "closed"], world)
         #expect(world.sink.seen == ["a: closed → open", "a: open → ajar", "a: ajar → closed"])
         #expect(spare.seen == ["a: open → ajar", "a: ajar → closed"])
+    }
+
+    @Test("a fallback that the rule notifies itself gets the end once")
+    func notifiedFallback() async throws {
+        let world = try await world(fallbacks: ["spare"], notifying: ["k", "spare"])
+        await pass(["closed", "open", "closed"], world)
+        #expect(world.sink.seen == ["a: closed → open", "a: open → closed"])
+        #expect(spare.seen == world.sink.seen)
     }
 
     @Test("a sink is told an end when the message of its match is no longer kept")

@@ -18,7 +18,7 @@ struct SharedRuleTests {
         static let names = [["a0", "a1", "a2", "a3"], ["b0", "b1", "b2", "b3"]]
 
         /// - Parameters:
-        ///   - server: that of all sources; nil for one of each.
+        ///   - server: the server of all sources; nil for one of each.
         ///   - bodies: what sources serve at first, other than `x=1`.
         init(
             server: Server? = nil, bodies: [String: String] = [:], _ change: (inout Rule) -> Void
@@ -73,7 +73,7 @@ struct SharedRuleTests {
             _ = await (first, second)
         }
 
-        /// Gives a source to a watcher, which has those of its own with it.
+        /// Gives a source to a watcher, which has its own sources with it.
         func move(_ name: String, to watcher: Int) async throws {
             for (i, other) in watchers.enumerated() where i != watcher {
                 let rest = Set(Pair.names[i]).subtracting([name])

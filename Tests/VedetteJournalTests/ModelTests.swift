@@ -478,7 +478,7 @@ private struct Walk {
 }
 
 extension [DeliveryStatus] {
-    /// With the state of now also where a delivery has that of its commit.
+    /// With the present state also where a delivery has the state of its commit.
     fileprivate var settled: [DeliveryStatus] {
         map { status in
             var status = status

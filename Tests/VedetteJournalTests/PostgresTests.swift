@@ -201,7 +201,7 @@ struct PostgresTests {
             _ = try await journal.commit(polls(step...step))
             #expect(try await journal.pendingLanes().count == 1)
             #expect(try await reader.lastSeq() == Int64(step))
-            // Those of this test alone: the name of each connection is that of its schema.
+            // Only this test's connections: each has the name of its schema.
             try run(
                 """
                 select count(pg_terminate_backend(pid, 5000)) from pg_stat_activity

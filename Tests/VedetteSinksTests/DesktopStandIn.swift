@@ -8,7 +8,7 @@ import VedetteTestSupport
 /// A second notification daemon, with the capabilities that a test names. It prints each call and presses buttons on
 /// command. It honours any `replaces_id`, as dunst does. It ends with its standard input, and after a minute.
 final class DesktopStandIn {
-    /// A Python with GLib's bus (python3-gi); that of the system, since the user's own may lack it.
+    /// A Python with GLib's bus (python3-gi): the system's, since the user's own may lack it.
     static let python: URL? = ["/usr/bin/python3", "/usr/local/bin/python3"].map { URL(filePath: $0) }.first { python in
         let process = Process()
         process.executableURL = python

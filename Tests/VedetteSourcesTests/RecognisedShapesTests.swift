@@ -9,6 +9,16 @@ import VedetteCore
 struct RecognisedShapesTests {
     static let shapes: [(String, String, String)] = [
         (
+            "a code that differs, beside a word that all share",
+            #"{"data":[{"_id":"a","name":"x","state":1,"license_state":"ok"},{"_id":"b","name":"y","state":0,"license_state":"ok"},{"_id":"c","name":"z","state":1,"license_state":"ok"}]}"#,
+            "json items=data key=_id title=name state=state state"
+        ),
+        (
+            "things with states by their names, beside an empty list",
+            #"{"tags":[],"torrents":{"h1":{"name":"a","state":"uploading"},"h2":{"name":"b","state":"stalled"},"h3":{"name":"c","state":"uploading"}}}"#,
+            "json map=torrents title=name state=state state"
+        ),
+        (
             "a table whose state is an icon",
             page(
                 """

@@ -105,7 +105,7 @@ struct ReportedFeedKeyTests {
         #expect(remarks == [["several entries have 'N/A' in common, so what else they have keys them"], []])
     }
 
-    /// An entry with a title and a date of its own; its id and its link may be those of others.
+    /// An entry with a title and a date of its own; others may have its id and its link.
     private static func entry(_ number: Int, _ dice: inout SplitMix64) -> String {
         // The first ones show what is shared.
         let own = number < 2 ? 0 : number < 4 ? 2 : Int.random(in: 0..<3, using: &dice)

@@ -282,7 +282,7 @@ def cpu_clock(pid):
 
 
 def run(command, seconds, source=None, environment=None, directory=None):
-    """Runs a program whose standard input is a file; its output, and its CPU and wall seconds, those of its children included."""
+    """Runs a program whose standard input is a file; returns its output, and its CPU and wall seconds, its children's included."""
     with open(source or os.devnull) as file, tempfile.TemporaryFile("w+") as output:
         begin = time.monotonic()
         process = subprocess.Popen(command, stdin=file, stdout=output, stderr=subprocess.STDOUT, env=environment,

@@ -21,7 +21,7 @@ VACUUM = """
     alter table {0}.journal set (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
     alter table {0}.queue_total set (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
 """
-# Events of forty days ago, each with a message that was sent; the texts are as long as those of a real one.
+# Events of forty days ago, each with a message that was sent; the texts are as long as a real one's.
 FILL = """
     insert into {0}.event (seq, id, source, type, key, time, body)
       select n, 'old-' || n, 'l0' || n % 10, 'io.vedette.item.changed', n % 100, {1} + n, repeat('x', 600)

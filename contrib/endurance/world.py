@@ -320,7 +320,7 @@ class World:
         return code
 
     def check_end(self, who, code, asked):
-        """An end is odd unless it is that of the signal that this process sent (`asked`), or of a fault that may end a watcher."""
+        """An end is odd unless it comes from the signal that this process sent (`asked`), or a fault that may end a watcher."""
         is_ours = code == -signal.SIGKILL and asked == signal.SIGKILL or code == 0 and asked == signal.SIGTERM
         if not is_ours and not (self.may_end and code in (69, 73, 74, 75)):
             self.odd.append("%s ended by itself with %s" % (who, end_of(code)))

@@ -98,7 +98,7 @@ class Box:
         return process
 
     def run(self, *command, environment=None, directory=None, seconds=60, ok=(0,)):
-        """Runs a program to its end and returns its output; another exit status than those of `ok` is a Failure."""
+        """Runs a program to its end and returns its output; an exit status that is not in `ok` is a Failure."""
         process = self.start(*command, environment=environment, directory=directory)
         try:
             code = process.wait(seconds)

@@ -205,7 +205,7 @@ extension ConditionReader {
         return .stays(name, value)
     }
 
-    /// Reads `how_many`: the items are those of the one source of the same map.
+    /// Reads `how_many`, which counts the items of the one source of the same map.
     private func howMany(_ count: MapReader, _ map: MapReader, _ scope: NameScope) -> Condition? {
         guard scope.names.count == 1, let source = scope.names.first else {
             findings.error(count.node.place, "'how_many' counts the items of one source; name it as 'source: NAME'")

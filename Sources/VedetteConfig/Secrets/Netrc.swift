@@ -41,7 +41,7 @@ struct Netrc {
         }
     }
 
-    /// Returns the first entry of that host, in any case, or that of `default` when it comes first.
+    /// Returns the first entry of that host, in upper or lower case, or `default`'s when it comes first.
     func login(for host: String) -> Login? {
         entries.first { $0.machine.map { $0.lowercased() == host.lowercased() } ?? true }?.login
     }

@@ -43,7 +43,7 @@ struct ProxyReader {
             map.refuse(
                 name,
                 "'\(name)' must be 'none' or an address as http://proxy.example.com:3128, "
-                    + "with http, https, socks5h or socks4a, not '\(text)'")
+                    + "with http, https, socks5h or socks4a" + (text.contains("@") ? "" : ", not '\(text)'"))
             return nil
         }
         return "\(scheme)://\(rest.authority)"

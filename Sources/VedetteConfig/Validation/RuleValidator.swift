@@ -209,7 +209,7 @@ struct RuleValidator {
         }
     }
 
-    /// The states of these sources; nil when those of one are unknown.
+    /// Returns the states of these sources; nil when one source's are unknown.
     private func states(of scope: Set<String>) -> [StateNames]? {
         let all = scope.map { kinds[$0]?.stateNames }
         let known = all.compactMap { $0 }
@@ -247,7 +247,7 @@ struct RuleValidator {
 
     // MARK: Nodes
 
-    /// The texts of a scalar or a list, with their places; those of a map are no values.
+    /// Returns the texts of a scalar or a list, with their places; a map's texts are no values.
     private func texts(_ node: YAMLNode?) -> [(text: String, place: Place)] {
         guard let node else { return [] }
         return (node.isList ? node.children : [node]).compactMap { part in part.text.map { ($0, part.place) } }

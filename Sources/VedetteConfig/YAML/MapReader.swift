@@ -71,7 +71,7 @@ struct MapReader: OptionValues {
     }
 
     /// Reads the map of a key by the table in its type; nil for another value that may stand in its place.
-    /// - Parameter values: how its values are read; nil for as those of this map.
+    /// - Parameter values: how its values are read; nil to read them as this map's.
     func object(_ name: String, _ values: ValueReader? = nil) -> MapReader? {
         guard let node = node(name) else { return nil }
         let values = values ?? self.values

@@ -153,7 +153,7 @@ extension OptionType {
         // The URL is not printed: also the user's name may be a token.
         case .url where text.hasUserInfo:
             return "holds a user or password; write 'user' and 'password' of a server instead"
-        case .url: return "must be an absolute URL as https://host/path, not '\(text)'"
+        case .url: return "must be an absolute URL as https://host/path" + (text.contains("@") ? "" : ", not '\(text)'")
         case .flag: return "is 'true' or 'false', not '\(text)'"
         case .integer(let range):
             let end = range.upperBound == .max ? "" : " to \(range.upperBound)"

@@ -108,7 +108,7 @@ extension YAMLNode {
         return sequence.map { with($0) }
     }
 
-    /// Returns the pairs of a map, then those of `<<:`; reports an error when it is none.
+    /// Returns a map's own pairs, then the pairs of `<<:`; reports an error when the node is no map.
     func entries(_ what: String, _ findings: Findings) -> [YAMLEntry]? {
         guard let mapping = node.mapping else {
             findings.error(place, "\(what) must be a map, not \(noun)")

@@ -95,7 +95,7 @@ public protocol ChangeableDeliveries {
     /// Reads the greatest id of the deliveries; 0 without any.
     func lastDelivery() throws -> Int64
 
-    /// Changes those of these deliveries that have a state for it.
+    /// Changes the deliveries among these that have a state for it.
     func change(_ ids: [Int64], _ change: DeliveryChange) throws -> [DeliveryChange.Changed]
 
     /// Changes the next deliveries of a part that a filter accepts, in the order of their ids.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Message {
-    /// The change that the rule is about, else that of the state, else the first.
+    /// The change that the rule is about, else the state's, else the first.
     public var change: FieldChange? { event.mainChange(of: field) }
 
     /// The values of the template names for this message.

@@ -62,7 +62,7 @@ public enum MessageTitle {
     /// - Parameters:
     ///   - event: the one whose place the message takes.
     ///   - lines: one for each event, as far as they are shown.
-    ///   - count: how many events there are, also those of digests.
+    ///   - count: how many events there are, also in digests.
     static func of(_ events: [Event], inPlaceOf event: Event, lines: [String], count: Int) -> String {
         if let title = ofHealth(events, inPlaceOf: event) { return title }
         let more = count - 2

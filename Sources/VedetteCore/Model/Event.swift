@@ -79,7 +79,7 @@ public struct Event: Sendable, Hashable {
     public var unknownType: String?
     /// When the poll that found it ended.
     public var time: Timestamp
-    /// The source's name, or that of a sink.
+    /// The name of the source, or of a sink.
     public var source: String
     /// The name of the source's kind.
     public var sourceKind: String
@@ -242,7 +242,7 @@ extension Event {
         return isEnd || [.reminder, .digest, .ruleFailed, .test].contains(kind) ? nil : id.description
     }
 
-    /// Returns the change of a field, else that of the state, else the first.
+    /// Returns the change of a field, else of the state, else the first.
     public func mainChange(of field: String? = nil) -> FieldChange? {
         field.flatMap(change) ?? changes.first { $0.field == "state" } ?? changes.first
     }

@@ -5,7 +5,7 @@
 public struct ClockTrust: Sendable {
     /// How far past the newest stored time an unsynchronized clock is believed.
     static let longestGap = Duration.seconds(86_400)
-    /// How long nobody has put the clock right when it is believed all the same: some machines are never synchronized.
+    /// How long a wrong clock may stay uncorrected before it is trusted: some machines are never synchronized.
     static let patience = Duration.seconds(86_400)
 
     private let newestStored: Timestamp?

@@ -29,7 +29,7 @@ public struct PollTransition: Sendable {
     private let interval: PollInterval
 
     /// - Parameters:
-    ///   - refreshes: those of earlier polls that are not written yet.
+    ///   - refreshes: rows that earlier polls refreshed and that are not written yet.
     ///   - connection: how a source with a stream is read from now on. An open one has no due time.
     ///   - reconnect: the time before a closed stream is opened again; nil takes the interval of polls.
     public init(
@@ -119,7 +119,7 @@ public struct PollTransition: Sendable {
         wait(retryAfter)
     }
 
-    /// Rows of earlier polls are written with those of this one, unless it changes them, too.
+    /// Writes rows of earlier polls with this poll's rows, unless it changes them, too.
     private mutating func refresh(_ difference: Difference) {
         guard !refreshes.isEmpty, !difference.isNewBaseline else { return refreshes = difference.refreshes }
         let changed = Set((difference.writes + difference.refreshes).map(\.key) + difference.deletions)

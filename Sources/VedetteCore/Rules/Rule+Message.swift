@@ -125,7 +125,7 @@ extension Event {
 }
 
 extension Template {
-    /// Whether it shows values of one event, and not those of a digest.
+    /// Whether it shows values of one event, and none of a digest.
     fileprivate var isAboutOne: Bool {
         let ofOne = names.contains { name in
             ["item.", "change.", "error."].contains(where: name.hasPrefix) || name == "link"

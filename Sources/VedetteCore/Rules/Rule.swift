@@ -59,7 +59,7 @@ public struct Rule: Sendable {
         announcedFields = when.announcedFields
     }
 
-    /// What the rule asks of the items of a source, event or not: those of `if` and `unless`, then that of `how_many`.
+    /// The rule's conditions on the items of a source, event or not: from `if` and `unless`, then from `how_many`.
     var sourceConditions: [SourceCondition] { gates.conditions + (when.count.map { [$0.condition] } ?? []) }
 
     /// The field that `when` is about; templates call its change `change`.

@@ -2,7 +2,7 @@
 
 /// An example in a rule file: an event, and what the rule is expected to do with it.
 public struct RuleTest: Sendable {
-    /// What a rule does with an event. The words are those of `expect`.
+    /// What a rule does with an event, in the words of `expect`.
     public enum Expectation: Sendable, Hashable {
         /// Messages to these sinks, at once or within `lasts`; none for `nothing`.
         case sent([String])

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// When a source was polled last and will be polled next. A watcher stores the time of a poll that changed nothing up to
-/// five seconds late, so that the stored times of a source with a short interval are old ones: those of now follow from
+/// five seconds late, so that the stored times of a source with a short interval are old: its present times follow from
 /// its interval.
 public struct PollTimes: Sendable, Hashable {
     /// Stored times that are older than this belong to a poll that takes long, not to a late write.

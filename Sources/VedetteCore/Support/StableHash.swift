@@ -72,7 +72,7 @@ public struct StableHash: Sendable {
             add(bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
         }
 
-        /// A multiplication waits for the one before it, but not for those of other lanes: four keep a core busy.
+        /// A multiplication waits for the one before it in its lane, but not for other lanes: four keep a core busy.
         /// - Parameter count: a multiple of 64.
         mutating func addInFour(_ bytes: UnsafeRawPointer, count: Int) {
             var first = self

@@ -30,7 +30,7 @@ extension ICalendar {
     ///
     /// - Parameters:
     ///   - range: seconds since 1970-01-01T00:00:00Z.
-    ///   - home: the zone of the person; nil for that of the calendar, else of this machine.
+    ///   - home: the person's zone; nil for the calendar's, else this machine's.
     ///   - steps: what all recurrences and time zones may take.
     /// - Returns: the occurrences, and a sentence about each sort of what was left out.
     /// - Throws: `.tooLarge` beyond the steps or 20,000 occurrences.

@@ -7,7 +7,7 @@ extension UInt8 {
     var isLetter: Bool { self | 0x20 >= 0x61 && self | 0x20 <= 0x7A }
     /// A digit of ASCII.
     var isDigit: Bool { self >= 0x30 && self <= 0x39 }
-    /// White space of JSON, which is that of XML too.
+    /// White space of JSON, which is XML's, too.
     var isSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
     /// An upper-case letter of ASCII as its lower-case one, any other byte as it is.
     var lowercased: UInt8 { self >= 0x41 && self <= 0x5A ? self | 0x20 : self }

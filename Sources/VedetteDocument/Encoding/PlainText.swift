@@ -20,7 +20,7 @@ public enum PlainText {
         return String(decoding: try CharacterDecoder.decode(bytes, from: name).0, as: UTF8.self)
     }
 
-    /// Whether a name is that of a character encoding that can be read (https://encoding.spec.whatwg.org/#names-and-labels).
+    /// Whether a character encoding has this name and can be read (https://encoding.spec.whatwg.org/#names-and-labels).
     public static func isEncoding(_ name: String) -> Bool { CharacterEncodingNames.find(name) != nil }
 
     /// Whether a text in an encoding of that name has other bytes than UTF-8.

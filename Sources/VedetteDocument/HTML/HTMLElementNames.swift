@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CXML2
 
-/// The names of HTML's elements: those of HTML 4 from libxml2's table, and the later ones
+/// The names of HTML's elements: HTML 4's from libxml2's table, and the later ones
 /// (https://html.spec.whatwg.org/multipage/indices.html#elements-3).
 enum HTMLElementNames {
     /// True for a name that no element of HTML has. One with a prefix or a hyphen may be an element of somebody's own.

@@ -90,7 +90,7 @@ public struct JSONRow: ~Copyable {
         }
     }
 
-    /// The texts that a path with a `*` finds, those of nested values as JSON: of an array one for each element that has it, of an
+    /// The texts that a path with a `*` finds, nested values as JSON: of an array one for each element that has it, of an
     /// object its own, none where it leads to neither. Nil for a column without `*`.
     ///
     /// - Parameter nested: what is made of the JSON text of a nested value.

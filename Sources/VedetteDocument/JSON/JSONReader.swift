@@ -91,7 +91,7 @@ public final class JSONReader {
     /// when it contained bad UTF-8 or half a surrogate pair, had a prefix against inclusion as a script, or was lines of objects,
     /// which are read as an array.
     ///
-    /// - Parameter check: receives the document cells first, even those of a document without items: a body may itself give the
+    /// - Parameter check: receives the document cells first, even when the document has no items: a body may itself give the
     ///   reason.
     public func read(
         _ body: inout [UInt8], check: ([JSONCell]) throws -> Void = { _ in },

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Limits on the size of a tree and on the work that is done on it. A tree costs about 120 bytes for each element, attribute
-/// and text beside its text, so these limits are tighter than those of a document that is only read through.
+/// and text beside its text, so these limits are tighter than for a document that is only read through.
 public struct DOMLimits: Hashable, Sendable {
     /// Elements inside each other. Deeper XML is refused; deeper HTML is flattened: the text of deeper elements is read as
-    /// that of the deepest one kept. At most 250, since libxml2 gives up at 256.
+    /// text of the deepest one kept. At most 250, since libxml2 gives up at 256.
     public var depth = 250
     /// Elements, attributes and namespace declarations together.
     public var nodes = 400_000

@@ -55,8 +55,8 @@ public final class DOMTree {
         return nodes.enumerated().map { DOMNode(tree: self, node: $1, position: $0 + 1, count: nodes.count) }
     }
 
-    /// Returns what an expression yields as normalised texts: one for each node in document order, or that of a text, a number or a
-    /// truth value. No node, an empty text and NaN give no text.
+    /// Returns what an expression yields as normalised texts: one for each node in document order, or one for a text, a
+    /// number or a truth value. No node, an empty text and NaN give no text.
     public func texts(_ path: XPath, at node: DOMNode) throws(DocumentError) -> [String] {
         let result = try engine.evaluate(path, at: node.node, position: node.position, of: node.count)
         defer { xmlXPathFreeObject(result) }
@@ -126,7 +126,7 @@ public final class DOMTree {
 public struct DOMNode {
     let tree: DOMTree
     let node: xmlNodePtr
-    /// The node's place in its result, from 1: the value of `position()` outside of all conditions. `count` is that of `last()`.
+    /// The node's place in its result, from 1: the value of `position()` outside of all conditions. `count` is `last()`'s.
     let position: Int
     let count: Int
 }

@@ -29,7 +29,7 @@ public final class MonitoredJournal: Journal {
         if let announcement { continuation.yield(announcement) }
     }
 
-    /// Notes a problem that no call has returned yet, such as that of a write that still waits for its server.
+    /// Notes a problem that no call has returned yet, for example while a write still waits for its server.
     public func failed(_ error: JournalError) {
         let now = clock.now().boot
         announce(alarm.withLock { $0.failed(error, at: now) })

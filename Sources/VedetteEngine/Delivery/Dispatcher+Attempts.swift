@@ -25,26 +25,28 @@ extension Dispatcher {
 
     /// Returns which sinks took what a message tells to be over; nil where the journal cannot tell.
     func route(of delivery: Delivery) async -> EndRoute? {
-        await waitForOutcomes(of: delivery.message.sink)
+        await waitForOutcomes()
         let fallbacks = delivery.chain ?? sinks.policy(of: delivery.message.sink).fallbacks
         do throws(JournalError) {
             return try await EndRoute(
                 of: delivery, fallbacks: fallbacks.filter(sinks.names.contains), dependencies.journal)
         } catch {
-            dependencies.log.log(.warning, "failed to find who was told what is over: \(error.detail)")
+            dependencies.log.log(
+                .warning, "failed to find the sinks that accepted a match which is over: \(error.detail)")
             return nil
         }
     }
 
     /// The outcomes of earlier messages may not be stored yet.
-    func waitForOutcomes(of sink: String) async {
-        await wait { !$0.writer.isWriting || !$0.writer.contains(anyOf: [sink]) || Task.isCancelled }
+    func waitForOutcomes() async {
+        let known = writer.appended
+        await wait { !$0.writer.isWriting || $0.writer.stored >= known || Task.isCancelled }
     }
 
     /// Returns the receiver's name of the message whose place this one takes; nil to send it as a new one.
     func replaced(by delivery: Delivery) async -> String? {
         let message = delivery.message
-        await waitForOutcomes(of: message.sink)
+        await waitForOutcomes()
         do throws(JournalError) {
             return message.replaced(
                 among: try await dependencies.journal.sent(before: delivery, limit: Message.maximumEarlier))
@@ -56,7 +58,7 @@ extension Dispatcher {
 
     /// - Parameters:
     ///   - outcome: nil where the sink is not to get the message.
-    ///   - generation: that of the sink at the start.
+    ///   - generation: the sink's generation at the start.
     ///   - mark: the suspends that the delivery's age left out at the start.
     ///   - fallback: the sink that is to get the message, too.
     func attempted(
@@ -87,6 +89,7 @@ extension Dispatcher {
             attempt.passOn(delivery, policy, to: sinks.names, at: now.wall, dependencies.random)
         } else if let fallback, !attempt.state.isPending {
             attempt.passOn(delivery, policy, to: [fallback], at: now.wall, dependencies.random)
+            attempt.successor?.reason = "'\(fallback)' got the match in the place of '\(name)'"
         }
         schedule.attempted(attempt, outcome, in: delivery.lane, random: dependencies.random.fraction())
         if attempt.state == .sent { sent += 1 } else if attempt.successor == nil, outcome != nil { unsent += 1 }

@@ -2,11 +2,11 @@
 
 import VedetteCore
 
-/// Where a message about ends goes: to the sinks that took the matches which it tells to be over. A fallback that got a match in
+/// Where a message about ends goes: to the sinks that accepted the matches which it tells to be over. A fallback that got a match in
 /// the place of its sink gets the end itself, also when that sink is back.
 struct EndRoute {
-    /// Messages that are read at a time.
-    private static let page = 10
+    /// Messages that are read at a time. Mostly the newest decides.
+    private static let page = 4
     /// The most that are read about one subject.
     private static let maximum = 100
 
@@ -19,51 +19,54 @@ struct EndRoute {
     /// - Parameter fallbacks: those of the sink.
     init(of delivery: Delivery, fallbacks: [String], _ journal: any Journal) async throws(JournalError) {
         let message = delivery.message
-        var takenBySink: [Bool?] = []
+        // A digest that has more than ends would tell a fallback what is not over.
+        let fallbacks = message.event.isEnd ? fallbacks : []
+        var isAccepted = !message.event.isEnd || !message.isNamedWhole
         for subject in message.endedSubjects {
             var passedOn: Set<String> = []
             for sink in fallbacks {
-                let told = try await EndRoute.acceptance(of: subject, message.rule, sink, [], before: .max, journal)
-                passedOn.formUnion(told.events)
-                if told.isTaken == true { fallback = fallback ?? sink }
+                var acceptance = Acceptance(of: subject, before: message)
+                try await EndRoute.read(subject, message.rule, sink, before: .max, journal) { read in
+                    passedOn.formUnion(acceptance.read(ofFallback: read))
+                    return acceptance.isCertain
+                }
+                if acceptance.isAccepted == true { fallback = fallback ?? sink }
             }
-            takenBySink.append(
-                try await EndRoute.acceptance(
-                    of: subject, message.rule, message.sink, passedOn, before: delivery.id, journal
-                )
-                .isTaken)
-            // The whole message goes to each sink that took one of its matches.
-            if takenBySink.last != false, fallback != nil || fallbacks.isEmpty { return }
+            if !isAccepted {
+                var acceptance = Acceptance(of: subject, before: message, passedOn: passedOn)
+                try await EndRoute.read(subject, message.rule, message.sink, before: delivery.id, journal) { read in
+                    acceptance.read(read)
+                    return acceptance.isCertain
+                }
+                isAccepted = acceptance.isAccepted != false
+            }
+            // The whole message goes to each sink that accepted one of its matches.
+            if isAccepted, fallback != nil || fallbacks.isEmpty { break }
         }
-        isForSink = !message.event.isEnd || takenBySink.contains { $0 != false }
+        isForSink = isAccepted
     }
 
-    /// - Returns: whether the sink took the match, and the events that were read.
-    private static func acceptance(
-        of subject: Subject, _ rule: String, _ sink: String, _ passedOn: Set<String>, before: Int64,
-        _ journal: any Journal
-    ) async throws(JournalError) -> (isTaken: Bool?, events: Set<String>) {
-        var acceptance = Acceptance(of: subject, passedOn: passedOn)
-        var events: Set<String> = []
+    /// Reads messages of a rule to a sink, the newest first, until `body` returns true.
+    private static func read(
+        _ subject: Subject, _ rule: String, _ sink: String, before: Int64, _ journal: any Journal,
+        _ body: ([DeliveryStatus]) -> Bool
+    ) async throws(JournalError) {
         var before = before
-        for _ in 0..<maximum / page where !acceptance.isCertain {
+        for _ in 0..<maximum / page {
             let read = try await journal.messages(
                 of: rule, to: sink, about: subject.text, before: before, limit: page)
-            acceptance.read(read)
-            events.formUnion(read.map(\.delivery.message.event.id.description))
-            guard let last = read.last, read.count >= page else { break }
+            guard !body(read), let last = read.last, read.count >= page else { return }
             before = last.delivery.id
         }
-        return (acceptance.isTaken, events)
     }
 }
 
 extension Attempt {
-    /// Returns the end of a delivery about matches that its sink did not take.
+    /// Returns the end of a delivery about the ends of matches that its sink did not accept.
     static func unwanted(_ delivery: Delivery, at now: Timestamp) -> Attempt {
         var end = Attempt(
             delivery: delivery.id, state: .suppressed, attempts: delivery.attempts, due: delivery.due, at: now,
-            reason: "'\(delivery.message.sink)' did not take what is over")
+            reason: "'\(delivery.message.sink)' did not accept the match that is over")
         end.wasMade = false
         return end
     }

@@ -14,6 +14,9 @@ final class OutcomeWriter {
     private let clock: any Clock
     private var unwritten: [(attempt: Attempt, sink: String)] = []
     private(set) var isWriting = false
+    /// Outcomes that were to be stored, and those of them that are.
+    private(set) var appended = 0
+    private(set) var stored = 0
     private var pause: Task<Void, Never>?
 
     init(_ dependencies: Dependencies) { (journal, clock) = (dependencies.journal, dependencies.clock) }
@@ -28,7 +31,10 @@ final class OutcomeWriter {
 
     func contains(anyOf sinks: Set<String>) -> Bool { unwritten.contains { sinks.contains($0.sink) } }
 
-    func append(_ attempt: Attempt, to sink: String) { unwritten.append((attempt, sink)) }
+    func append(_ attempt: Attempt, to sink: String) {
+        unwritten.append((attempt, sink))
+        appended += 1
+    }
 
     /// Returns whether the caller must start a task that calls `write`.
     func begin() -> Bool {
@@ -50,6 +56,7 @@ final class OutcomeWriter {
             do throws(JournalError) {
                 let result = try await journal.record(batch, within: limits())
                 unwritten.removeFirst(batch.count)
+                self.stored += batch.count
                 stored(result)
             } catch {
                 guard failed(error) else { break }

@@ -40,7 +40,7 @@ final class PollMeter {
 
     private let meter: any Meter
     private let lanes: [Lane: LaneMeter]
-    /// Of polls of hosts that answer: those of slow hosts wait for a slot by design (I7).
+    /// How late polls of hosts that answer start; polls of slow hosts wait for a slot by design (I7).
     private var lateness = PollLateness()
 
     init(_ meter: any Meter) {

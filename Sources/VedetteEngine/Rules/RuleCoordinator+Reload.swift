@@ -61,7 +61,7 @@ extension RuleCoordinator {
     /// the items which decide about these rows are the present ones.
     /// - Parameters:
     ///   - watched: the sources.
-    ///   - polled: those of them that this watcher polls, in which new rules may match already.
+    ///   - polled: the watched sources that this watcher polls, in which new rules may match already.
     func reload(_ rules: RuleSet, watched: [Source], polled: [Source]) async {
         configured = Dictionary(watched.map { ($0.name, $0) }) { first, _ in first }
         interests.set(rules)

@@ -7,6 +7,6 @@ extension Source {
     /// Its cookie jar: its server's, else its own.
     public var session: String { server.name.isEmpty ? "source " + name : server.name }
 
-    /// Its failures share one message with those of the same group: its server, else its host.
+    /// The group whose failures share one message: its server, else its host.
     var failureGroup: String { server.name.isEmpty ? WebURL(url)?.authority ?? url : server.name }
 }

@@ -26,7 +26,7 @@ public struct SharedNames: Sendable, Hashable {
     }
 
     /// Returns the origin of each source, by its name, whose requests a server limits by `rate` or `concurrency`. One watcher
-    /// polls all of them, since the limits are those of one queue of requests.
+    /// polls all of them, since the limits hold within one queue of requests.
     public static func limitedOrigins(of sources: [Source]) -> [String: String] {
         func hasLimits(_ source: Source) -> Bool {
             source.server.originLimits.concurrency != nil || source.server.originLimits.interval != nil
@@ -73,7 +73,7 @@ public actor ShareCoordinator {
     /// The last line of the log about the share.
     private var logged = ""
 
-    /// - Parameter names: those of the configuration with which this watcher registered.
+    /// - Parameter names: the names in the configuration with which this watcher registered.
     public init(
         _ shares: any JournalShares, _ names: SharedNames, _ watcher: Watcher, _ dispatcher: Dispatcher,
         log: any Log, clock: any Clock

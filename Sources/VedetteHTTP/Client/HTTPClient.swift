@@ -274,7 +274,7 @@ public actor HTTPClient: Fetcher, MailCarrier {
         }
     }
 
-    /// Returns the hop of the last request to the URL when this one is the same, as that of most polls is.
+    /// Returns the hop of the last request to the URL when this one is the same, as it is for most polls.
     private func firstHop(of request: Request, as credentials: Credentials?) throws(FetchError) -> RedirectHop {
         let known = targets[request.url]
         if let hop = known?.hop, credentials == nil, request.repeats(hop.request) { return hop }
@@ -282,7 +282,7 @@ public actor HTTPClient: Fetcher, MailCarrier {
         if let known { target = known.target } else { target = try HTTPClient.target(request.url) }
         let hop = try RedirectHop(request, target, credentials ?? request.credentials, environment: environment)
         if targets.count >= HTTPClient.maximumTargets, known == nil { targets.removeAll(keepingCapacity: true) }
-        // Many URLs are requested once, such as those of pages.
+        // Many URLs are requested once, such as the URLs of pages.
         let isKept = known != nil && hop.isRepeatable && targets.count <= HTTPClient.maximumHops
         targets[request.url] = KnownTarget(target: target, hop: isKept ? hop : nil)
         return hop

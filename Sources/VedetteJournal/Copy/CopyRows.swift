@@ -25,8 +25,8 @@ enum CopyRows {
         return "select \(columns) from \(table.name)\(after) order by \(key) limit ?"
     }
 
-    /// The rest of one source, and then those of the next ones: one statement for both would read the items of the source
-    /// from its beginning.
+    /// Returns the rest of one source's items, then the next sources' items: one statement for both would read the first
+    /// source's items from the beginning.
     private static func items(after last: JournalRow?, limit: Int, _ db: Database) throws -> [JournalRow] {
         let source = last?[0].databaseValue ?? "".databaseValue
         let rest =

@@ -69,7 +69,7 @@ enum DeliveryChangeRows {
             DeliveryChange.Changed(id: $0[0], sink: $0[1])
         }
         guard change.action == .retry else { return changed }
-        // Its attempts are counted from one again: those of before would stand between them.
+        // Its attempts are counted from one again: the earlier ones would stand between them.
         let forget = try db.cachedStatement(sql: "delete from attempt where delivery = ?")
         for delivery in changed { try forget.execute(arguments: [delivery.id]) }
         return changed

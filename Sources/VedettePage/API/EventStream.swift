@@ -16,7 +16,7 @@ actor EventStream: PageStream {
     private let clock: any Clock
     private var membership: EventWindow.Membership?
     private var place: EventWindow.Place
-    /// Nil while the events are those of the window.
+    /// Nil while the events come from the window.
     private var cursor: JournalCursor?
     private var signals: AsyncStream<ChangeHub.Signal>.Iterator?
     private var signal = ChangeHub.Signal()

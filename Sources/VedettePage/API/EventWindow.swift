@@ -65,7 +65,7 @@ actor EventWindow {
     /// Those before `head` left the window.
     private var entries: [Entry] = []
     private var head = 0
-    /// The number of the first of `entries`, and that of the first one of the journal that is in its place now.
+    /// The number of the first of `entries`, and of the first one from the journal that is in its place now.
     private var base = 0
     private var firstOfJournal = 0
     /// Before the first entry of the window that is of the journal that is in its place now.

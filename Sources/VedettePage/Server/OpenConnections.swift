@@ -6,7 +6,7 @@ import Glibc
 /// The open connections, and the limits on their number and time. It belongs to the server's thread.
 ///
 /// libmicrohttpd 0.9.75 has one time limit, for silence. A client that sends or takes a byte now and then keeps within it for
-/// ever, so the deadlines here are those of whole requests and responses instead.
+/// ever, so the deadlines here are for whole requests and responses instead.
 struct OpenConnections {
     private struct Connection {
         let socket: Int32

@@ -5,7 +5,7 @@ import VedetteCore
 /// The rows of `attempt`, and what an attempt changes in its delivery.
 enum AttemptRows {
     /// Writes outcomes.
-    /// - Parameter isFenced: whether those of sinks that the writer does not hold are left out.
+    /// - Parameter isFenced: whether to leave out the outcomes of sinks that the writer does not hold.
     /// - Returns: the successors of deliveries that ended.
     static func write(
         _ attempts: [Attempt], isFenced: Bool = false, _ transaction: Transaction

@@ -58,7 +58,7 @@ enum DeliveryChangeRows {
         return "update delivery set \(set) where \(condition) returning id, sink"
     }
 
-    /// Reads what a statement returned, subtracts the texts of deleted rows from those of the journal, and deletes the
+    /// Reads what a statement returned, subtracts the texts of deleted rows from the journal's, and deletes the
     /// attempts of deliveries that begin again: the next ones are counted from one.
     private static func changed(
         _ rows: SQLRows, _ action: DeliveryChange.Action, _ transaction: Transaction

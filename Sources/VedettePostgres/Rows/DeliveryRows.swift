@@ -122,7 +122,7 @@ enum DeliveryRows {
         func part(_ state: String?) -> String {
             "\(DeliveryRow.select) where \((conditions + (state.map { [$0] } ?? [])).joined(separator: " and ")) order by d.id limit $2"
         }
-        // An index has the dead rows of each sink in the order of release; none has those of all sinks.
+        // An index has the dead rows of each sink in the order of release; none has the dead rows of all sinks.
         func dead() -> String {
             guard filter.sink == nil else { return part("d.state = 'dead'") }
             return """

@@ -12,7 +12,7 @@ extension ChatReply {
         pause = Double(seconds).flatMap(ChatReply.wait(seconds:))
     }
 
-    /// Returns the wait that a body asks for, at most as long as that of `RetryPolicy`; nil when it asks for none.
+    /// Returns the wait that a body asks for, at most `RetryPolicy.longest`; nil when it asks for none.
     static func wait(seconds: Double?) -> Duration? {
         guard let seconds, seconds > 0 else { return nil }
         return .milliseconds(Int64((min(seconds, RetryPolicy.longest.inSeconds) * 1000).rounded(.up)))

@@ -107,7 +107,7 @@ struct MailMessage {
         return paragraphs.filter { !$0.isEmpty }.joined(separator: "\n\n")
     }
 
-    /// The lines of the text; those of a digest with the link of their item.
+    /// The lines of the text; a digest's lines with the link of their item.
     private var lines: [(text: String, link: String?)] {
         let summary = message.event.summary
         let named = zip(summary?.lines ?? [], summary?.links ?? []).map { ($0, ChatContent.link($1)) }
@@ -143,7 +143,7 @@ struct MailMessage {
                 + "</body>\n</html>"
     }
 
-    /// The limit is that of the plain text, whatever its escapes take.
+    /// The limit is for the plain text, whatever its escapes take.
     private static func escaped(_ text: String, _ limit: Int) -> String { html.line(plain.line(text, limit), .max) }
 
     /// Returns all changes, the main one too, and the other fields of the item.

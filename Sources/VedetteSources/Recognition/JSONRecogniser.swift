@@ -28,8 +28,11 @@ struct JSONRecogniser {
         found += best.map(proposal)
         if found.isEmpty, case .bool? = ownState { found += maps.filter { !$0.state.isEmpty }.map(proposal) }
         if found.isEmpty, success.isEmpty { found += [single].compactMap { $0 }.filter { $0.hint == .state } }
+        let ranked = maps.sorted { $1.rank.lexicographicallyPrecedes($0.rank) }
+        // Things with states are more than a list that is empty beside them.
+        if found.isEmpty { found += ranked.filter { !$0.state.isEmpty }.map(proposal) }
         if found.isEmpty { found += lists.filter { $0.rows.isEmpty }.prefix(1).map { empty($0.path) } }
-        if found.isEmpty { found += maps.sorted { $1.rank.lexicographicallyPrecedes($0.rank) }.map(proposal) }
+        if found.isEmpty { found += ranked.map(proposal) }
         if found.isEmpty { found += texts(root, []).map(ofTexts) }
         if found.isEmpty, let rows = lists.first(where: { $0.rows.count > 1 }) {
             var response = Proposal("http", .state, because: "\(rows.rows.count) objects without a key")

@@ -29,7 +29,7 @@ struct TableColumns {
         }
     }
 
-    /// Members whose own name ends as that of a name does.
+    /// Members that, by the end of their own name, hold a name.
     private var names: [String] { (own + inside(wrappers)).map(\.name).filter(isName) }
 
     /// Names of what a row refers to, that differ.
@@ -242,12 +242,15 @@ struct TableColumns {
         let pair = ["state", "status"].compactMap { name in words.first { $0.lowercased() == name } }
         if pair.count == 2, rows.contains(where: { value(pair[0], $0) != value(pair[1], $0) }) { return pair }
         let health = words.first { $0.lowercased() == "health" && values([$0]).count > 1 }
-        let word = words.first.map { values([$0]).count == 1 ? health ?? $0 : $0 }
+        // And a code that differs and is called the state before a word that all rows share.
+        let code = states.first { ["state", "status"].contains($0.lowercased()) && values([$0]).count > 1 }
+        let word = words.first.map { values([$0]).count == 1 ? health ?? code ?? $0 : $0 } ?? code
         guard
             let first = word ?? states.first ?? flags.first(where: { values([$0]).count > 1 }) ?? flags.first
                 ?? resolved(JSONNames.qualities).first(where: isState) ?? own.map(\.name).first(where: saysStates)
         else { return [] }
-        let second = ["conclusion", "result", "lastBuild.result", "state.result.name"].first { path in
+        let others = ["conclusion", "result", "lastBuild.result", "state.result.name"] + (health.map { [$0] } ?? [])
+        let second = others.first { path in
             path != first && rows.contains { $0.at(JSONNames.steps(path)) != nil }
                 && (rows.allSatisfy { value(path, $0) == nil } || isState(path))
         }
@@ -280,13 +283,13 @@ struct TableColumns {
         let texts = words.isEmpty ? all : words
         let distinct = Set(texts)
         guard !texts.isEmpty, distinct.allSatisfy({ !$0.isEmpty && $0.count <= 40 }) else { return false }
+        let isNamed = ["state", "status"].contains(path.lowercased())
         // A few small numbers that rows share are codes, such as 0 to 3 of monitoring plugins; others are counters.
         if words.isEmpty {
             guard distinct.count <= 5, distinct.count < texts.count,
-                distinct.allSatisfy({ Int($0).map { (-1...20).contains($0) } ?? false })
+                distinct.allSatisfy({ Int($0).map { isNamed || (-1...20).contains($0) } ?? false })
             else { return false }
         }
-        let isNamed = ["state", "status"].contains(path.lowercased())
         return distinct.count <= 20
             && (texts.count <= 6 || distinct.count * 2 <= texts.count || isNamed && distinct.count <= 8)
     }

@@ -11,7 +11,7 @@ struct XMLRecogniser {
     private let tree: DOMTree
     private var groups: [String: [Element]] = [:]
     private var elements = 0
-    /// A prefix for each namespace, and each name with that of its element.
+    /// A prefix for each namespace, and each name with its element's prefix.
     private var prefixes: [(uri: String, prefix: String)] = []
     private var names: [String: String] = [:]
 

@@ -97,8 +97,8 @@ struct App: Sendable {
     var losses: AsyncStream<JournalError>? { (journal as? PostgresJournal)?.losses }
 
     /// Applies a configuration, all or nothing. A sink with unchanged options keeps its connections and notifications.
-    /// - Parameter sinks: those in use.
-    /// - Returns: those of the new configuration.
+    /// - Parameter sinks: the sinks in use.
+    /// - Returns: the sinks of the new configuration.
     func reload(_ configuration: Configuration, sinks: SinkRegistry) async throws(JournalError) -> SinkRegistry {
         let (fresh, kept) = sinks.replaced(by: configuration.sinks, services)
         // New sinks come first, since a new rule may need them at once; old ones go last, since the watcher may refuse.

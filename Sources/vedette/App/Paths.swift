@@ -51,7 +51,7 @@ struct Paths: ParsableArguments {
     }
 
     /// Returns where the journal is.
-    /// - Parameter server: that of the configuration; `--state` precedes it.
+    /// - Parameter server: the configuration's PostgreSQL server; `--state` precedes it.
     func journalPlace(_ server: PostgresServer?) throws -> JournalPlace {
         if let state { return try JournalPlace(state, option: "--state") }
         return server.map(JournalPlace.postgres) ?? .directory(stateDirectory())

@@ -51,7 +51,7 @@ struct Exit: Error, CustomStringConvertible {
 
     /// Ends the process. Everything that it printed is written, since `Output` keeps no buffer.
     ///
-    /// Not by `exit`, which runs the exit handlers of the libraries beside the threads that there still are: that of OpenSSL
+    /// Not by `exit`, which runs the exit handlers of the libraries beside the threads that there still are: OpenSSL's
     /// frees what the end of such a thread uses (https://github.com/openssl/openssl/issues/6214).
     static func endProcess(_ code: Int32 = 0) -> Never { Glibc._exit(code) }
 

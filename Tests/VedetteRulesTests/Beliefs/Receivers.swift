@@ -21,7 +21,7 @@ struct Receivers {
     /// Reminders that were made while an earlier message about their items was pending.
     private(set) var early: [Told] = []
 
-    /// By sink, the items of which it took a match and no end, and those of which it took none of its matches.
+    /// By sink, the items of which it took a match and no end, and the items of which it took no match.
     private var known: [String: Set<String>] = [:]
     private var lost: [String: Set<String>] = [:]
 

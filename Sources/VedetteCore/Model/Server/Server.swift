@@ -10,7 +10,7 @@ public struct Server: Sendable {
     public var credentials: Credentials?
     /// How the server's certificate is verified.
     public var tls: TLSPolicy
-    /// Headers of every request; they replace those of the kind.
+    /// Headers of every request; they replace the kind's.
     public var headers: [Header]
     /// The User-Agent; nil for the usual one.
     public var userAgent: String?

@@ -6,7 +6,7 @@ public struct Request: Sendable {
     public var method: String
     /// Absolute, `http` or `https`.
     public var url: String
-    /// The headers, without those of the credentials and cookies.
+    /// The headers, except for credentials and cookies.
     public var headers: [Header]
     /// The body; nil for none.
     public var body: [UInt8]?

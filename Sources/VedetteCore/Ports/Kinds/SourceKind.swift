@@ -34,7 +34,7 @@ public protocol SourceKind: Sendable {
     /// A `jq` program that transforms every body before it is read; nil for none.
     var jqProgram: String? { get }
     /// Returns the resources that an item links to and that have further values of it.
-    /// - Parameter all: whether to return every link, for a person who looks at the item, or only those of its options.
+    /// - Parameter all: whether to return every link, for a person who looks at the item, or only the links of its options.
     func links(of item: Item, base: String, all: Bool) -> [ItemLink]
     /// Reads a linked resource as notes of the item.
     func read(_ link: ItemLink, _ page: inout PageBody) throws(ReadError) -> Fields

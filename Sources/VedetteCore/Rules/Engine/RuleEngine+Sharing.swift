@@ -29,7 +29,7 @@ extension RuleEngine {
     /// Takes the health of sources that other watchers poll.
     /// - Parameters:
     ///   - sources: the sources that `health` is about.
-    ///   - uncertain: those of them whose last poll failed.
+    ///   - uncertain: the sources among them whose last poll failed.
     public mutating func take(_ health: SourceHealth, of sources: Set<String>, uncertain: Set<String>) {
         for source in sources {
             let new = RuleWorld.Health(cause: health.failing[source], isDown: health.down.contains(source))

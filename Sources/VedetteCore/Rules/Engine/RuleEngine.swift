@@ -80,7 +80,7 @@ public struct RuleEngine: Sendable {
     /// The silences in force.
     public var silences: [Silence] { world.silences }
 
-    /// Replaces the silences by those of the journal.
+    /// Replaces the silences by the journal's.
     public mutating func setSilences(_ silences: [Silence]) {
         world.silences = silences.filter { !world.endedSilences.contains($0.id) }
     }

@@ -19,7 +19,7 @@ final class ICalendarZones {
     private var home = Clock.local
     private var clocks: [String: Clock] = [:]
 
-    /// - Parameter home: the zone of the person; nil for that of this machine.
+    /// - Parameter home: the person's zone; nil for this machine's.
     init(_ definitions: [String: ICalendarComponent], home: String?, _ budget: ICalendarBudget) {
         (self.definitions, self.budget) = (definitions, budget)
         if let home { self.home = clock(home) }

@@ -5,7 +5,7 @@ import VedetteCore
 /// Polls of sources with a stream.
 extension PollPipeline {
     /// Reads the rows of a source as they are after its last poll.
-    /// - Parameter keys: those of the wanted items; nil for all.
+    /// - Parameter keys: the keys of the wanted items; nil for all.
     func items(of source: WatchedSource, _ keys: Set<String>? = nil) async throws(JournalError) -> [String: StoredItem]
     {
         let name = source.source.name

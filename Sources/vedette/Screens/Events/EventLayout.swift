@@ -28,7 +28,7 @@ struct EventLayout {
         numberWidth = String(numbers).utf8.count
     }
 
-    /// Returns the event's line, after that of its day where another day begins.
+    /// Returns the event's line, after the line of its day where another day begins.
     /// - Parameter width: the columns of the terminal; nil for a pipe.
     mutating func lines(of event: Event, _ mark: DeliveryMark, width: Int?) -> [StyledText] {
         let moment = localTime(event.time)

@@ -21,7 +21,7 @@ public protocol JournalReader: Sendable {
     func events(matching text: String) async throws(JournalError) -> [Event]
 
     /// Finds the deliveries of messages whose own event is not stored, such as digests, by the id of that event or the
-    /// beginning of it: at most `DeliveryRow.maximumOfMessage`, those of one message beside each other.
+    /// beginning of it: at most `DeliveryRow.maximumOfMessage`, grouped by message.
     func deliveries(ofMessage text: String) async throws(JournalError) -> [DeliveryStatus]
 
     /// Reads the newest events of an item, oldest first.

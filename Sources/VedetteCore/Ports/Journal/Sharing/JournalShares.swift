@@ -19,7 +19,7 @@ public protocol JournalShares: Sendable {
     func configure(_ digest: String) async throws(JournalError)
 
     /// Takes leases that nobody holds.
-    /// - Returns: those of them that this watcher holds now.
+    /// - Returns: the leases among them that this watcher holds now.
     func take(_ leases: Set<Lease>) async throws(JournalError) -> Set<Lease>
 
     /// Gives leases back. Nothing of them may be under way.

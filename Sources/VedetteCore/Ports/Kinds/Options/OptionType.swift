@@ -39,7 +39,7 @@ public indirect enum OptionType: Sendable, Hashable {
     case body
     /// Request headers: name to text or secret.
     case headers
-    /// The map `tls:`, as that of a server.
+    /// The map `tls:`, as a server has it.
     case tls
     /// A map or list as JSON, in which a plain `true`, `1.5` or `null` is that value and a quoted one a text. A single value
     /// is a text.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The value of an option; the cases are those of `OptionType`.
+/// The value of an option, with the cases of `OptionType`.
 public indirect enum OptionValue: Sendable {
     /// `text`, `line`, `url`, `choice` and a literal `textOrSecret`.
     case text(String)

@@ -15,7 +15,7 @@ public struct Page: Sendable {
     /// The time after which the request asked for changes; older items are absent without being gone. Nil for no such
     /// request.
     public var since: Timestamp?
-    /// Values that key nothing, since several items have them: those of `PageBody.sharedKeys`, and those found on this page.
+    /// Values that key nothing, since several items have them: `PageBody.sharedKeys`, and values found on this page.
     public var sharedKeys = SharedKeys()
     /// What a record of a stream means; nil where the name of its event alone tells.
     public var record: RecordNote?

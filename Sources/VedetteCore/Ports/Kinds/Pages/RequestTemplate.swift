@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The part of a request that the kind determines. The server adds credentials, TLS and its headers, which replace those of
-/// the kind.
+/// The part of a request that the kind determines. The server adds credentials, TLS and its headers, which replace the kind's.
 public struct RequestTemplate: Sendable {
     /// The method.
     public var method: String

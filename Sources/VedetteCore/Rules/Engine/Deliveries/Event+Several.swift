@@ -28,7 +28,7 @@ extension Event {
         var link: String
     }
 
-    /// Returns the entry of this event, or those of the digest that it is: who reads "3 events" learns nothing.
+    /// Returns the event's entry; for a digest the entries of its events, since "3 events" says nothing about them.
     private func entries(of rule: Rule) -> [Entry] {
         guard kind == .digest, let summary, !summary.lines.isEmpty else {
             return [Entry(event: id.description, line: line(of: rule), link: item?.url ?? "")]

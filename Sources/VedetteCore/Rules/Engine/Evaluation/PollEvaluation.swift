@@ -22,7 +22,7 @@ public struct PollEvaluation: Sendable {
         /// The first reason.
         var detail: String
         var count = 0
-        /// The first events; those of existing items are not stored.
+        /// The first events; events of existing items are not stored.
         var events: [Event] = []
 
         /// The ids of the stored ones.
@@ -72,7 +72,7 @@ public struct PollEvaluation: Sendable {
     /// Prepares the evaluation of rules with `stays` against items that are there already.
     /// - Parameters:
     ///   - existing: the stored items of the source; absent ones do not count.
-    ///   - poll: the events and the observation of the poll that found them; nil where they are those of the journal.
+    ///   - poll: the events and the observation of the poll that found them; nil where the items are the journal's.
     public init(
         existing: [StoredItem], of source: Source, foundBy poll: (events: [Event], observation: PollObservation)? = nil,
         at now: RuleTime, budget: Budget = Budget()

@@ -47,7 +47,7 @@ public struct ThresholdIndex: Sendable {
         }
     }
 
-    /// Returns the bounds that measures of this source are compared with: those of every rule that can match it.
+    /// Returns the bounds that measures of this source are compared with, from every rule that can match it.
     public func thresholds(for source: String) -> Thresholds {
         guard let named = bySource[source] else { return anySource }
         return named.merging(anySource) { $0.union($1) }

@@ -129,8 +129,8 @@ extension RuleEngine {
         reconcile(rule, row, at: moment)
     }
 
-    /// A match that sinks were told is over. Its end is to be told once, and again only when the match was true in between: then
-    /// its message may have taken the place of the one about the end.
+    /// Ends a match that sinks were told about. Its end is sent once, and again only when the match was true in between: then
+    /// the match's message may have replaced the end's.
     private mutating func endTold(
         _ row: inout RuleMemory, _ rule: Rule, _ over: Over, by ending: Event?, at moment: StepContext
     ) {

@@ -122,7 +122,7 @@ extension RuleMemory {
         enum Content: String, Sendable {
             /// The match began.
             case firing
-            /// The match that the sink was told is over.
+            /// The match that the sink was told about ended.
             case end
             /// The latest state of an item beyond its limit, which is no match.
             case latest
