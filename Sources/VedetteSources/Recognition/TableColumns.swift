@@ -249,8 +249,7 @@ struct TableColumns {
             let first = word ?? states.first ?? flags.first(where: { values([$0]).count > 1 }) ?? flags.first
                 ?? resolved(JSONNames.qualities).first(where: isState) ?? own.map(\.name).first(where: saysStates)
         else { return [] }
-        let others = ["conclusion", "result", "lastBuild.result", "state.result.name"] + (health.map { [$0] } ?? [])
-        let second = others.first { path in
+        let second = ["conclusion", "result", "lastBuild.result", "state.result.name"].first { path in
             path != first && rows.contains { $0.at(JSONNames.steps(path)) != nil }
                 && (rows.allSatisfy { value(path, $0) == nil } || isState(path))
         }
