@@ -42,7 +42,7 @@ enum ConfigurationKeys {
         Key(
             "allow_private", .flag, "Redirects and links may lead from a public host to a private address.",
             default: "false"),
-        Key("headers", .headers, "Sent with every request; they replace those of the kind."),
+        Key("headers", .headers, "Sent with every request; they replace the kind's headers."),
         Key("user_agent", .line, "The User-Agent that the server sees.", otherwise: "the kind's, else Vedette's own"),
     ]
 
@@ -117,7 +117,7 @@ enum ConfigurationKeys {
         ),
         watcher,
         Key("user_agent", .line, "The User-Agent that the server sees.", otherwise: "the server's"),
-        Key("headers", .headers, "Sent with every request; they replace those of the server."),
+        Key("headers", .headers, "Sent with every request; they replace the server's headers."),
         Key(
             "allow_private", .flag, "Redirects and links may lead from a public host to a private address.",
             otherwise: "the server's"),
@@ -160,7 +160,7 @@ enum ConfigurationKeys {
             default: "false"),
         Key(
             "give_up", .duration(atLeast: .seconds(60)), "The age at which a pending message is dead.",
-            otherwise: "that of `settings`"),
+            otherwise: "as in `settings`"),
         Key("queue", .object(queue), "How much may be pending for it."),
         Key(
             "group", .flag, "Whether what a gate held of several items is one message to a sink that passes on events.",
@@ -347,7 +347,7 @@ enum ConfigurationKeys {
         Key("by", .text, "By how much the number of `field` changed: 10, 5%, +5% up, -10 down."),
         Key(
             "compare", .choice(["told", "previous"]),
-            "What `by` compares with: the value announced last, or that of the poll before.", default: "told"),
+            "What `by` compares with: the value announced last, or the value at the poll before.", default: "told"),
         Key("older", .duration(atLeast: .seconds(1)), "The time in `field` is longer ago than this."),
         Key("how_many", .object(howMany), "The number of items of `source` with that value crosses a bound."),
         Key("stays", .matcher, "`field` (or the state) has that value for as long as `for` says."),
@@ -401,7 +401,7 @@ enum ConfigurationKeys {
             "postgres", .text,
             "Where the database is, as libpq reads it: `host=db dbname=vedette` or `postgres://db/vedette`.",
             required: true),
-        Key("password", .secret, "The user's password.", otherwise: "none, or that of libpq's `passfile`"),
+        Key("password", .secret, "The user's password.", otherwise: "none, or the one in libpq's `passfile`"),
     ]
 
     static let secret = [

@@ -16,7 +16,7 @@ struct EndRoute {
     private(set) var fallback: String?
 
     /// Finds it in the journal.
-    /// - Parameter fallbacks: those of the sink.
+    /// - Parameter fallbacks: the sink's fallbacks.
     init(of delivery: Delivery, fallbacks: [String], _ journal: any Journal) async throws(JournalError) {
         let message = delivery.message
         // A digest that has more than ends would tell a fallback what is not over.

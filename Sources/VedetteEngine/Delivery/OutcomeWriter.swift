@@ -14,7 +14,7 @@ final class OutcomeWriter {
     private let clock: any Clock
     private var unwritten: [(attempt: Attempt, sink: String)] = []
     private(set) var isWriting = false
-    /// Outcomes that were to be stored, and those of them that are.
+    /// How many outcomes came since the start, and how many of them are stored.
     private(set) var appended = 0
     private(set) var stored = 0
     private var pause: Task<Void, Never>?

@@ -21,9 +21,9 @@ final class Transfers {
         }
     }
 
-    /// The libcurl handles, on their way to the closure that frees them.
+    /// The libcurl handles of all transfers.
     ///
-    /// `@unchecked Sendable`: only the loop's thread uses them, once, when no transfer is left.
+    /// `@unchecked Sendable`: only the loop's thread uses them, for transfers until `shutDown`, and then to free them.
     struct Handles: @unchecked Sendable {
         let multi: UnsafeMutableRawPointer
         let share: UnsafeMutableRawPointer
