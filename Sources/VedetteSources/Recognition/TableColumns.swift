@@ -5,21 +5,25 @@ import VedetteCore
 /// Tests which members of the rows may serve as what.
 struct TableColumns {
     let rows: [JSON]
-    var later: [JSON] = []
-
+    let later: [JSON]
     /// The members of the first rows, in their order, but those whose names no path can be made of, and what rows stand in.
-    var own: [JSON.Member] {
+    let own: [JSON.Member]
+    /// The objects in which rows say more about themselves: also those that are all of a row.
+    private let wrappers: [JSON.Member]
+
+    /// Members of rows that are looked at.
+    private static let maximumMembers = 500
+
+    init(rows: [JSON], later: [JSON] = []) {
+        (self.rows, self.later) = (rows, later)
         var seen = Set<String>()
-        return rows.prefix(20).flatMap { $0.members ?? [] }.filter { member in
+        let own = rows.prefix(20).flatMap { ($0.members ?? []).prefix(TableColumns.maximumMembers) }.filter { member in
             !member.name.contains { ".\\".contains($0) } && !member.name.hasPrefix(JSONTable.above)
                 && seen.insert(member.name).inserted
         }
-    }
-
-    /// The objects in which rows say more about themselves: also those that are all of a row.
-    private var wrappers: [JSON.Member] {
         let objects = own.filter { $0.value.members != nil }
-        return objects.filter { JSONNames.wrappers.contains($0.name) || objects.count == own.count && own.count < 3 }
+        let areAll = objects.count == own.count && own.count < 3
+        (self.own, wrappers) = (own, objects.filter { areAll || JSONNames.wrappers.contains($0.name) })
     }
 
     func inside(_ objects: [JSON.Member]) -> [JSON.Member] {
