@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// The stand-in servers of contrib/lab.
+/// The stand-in servers of Tests/lab.
 final class Lab: Sendable {
     static let password = "s3cret-lab-pass"
     let child: Child
@@ -17,7 +17,7 @@ final class Lab: Sendable {
         child = try Child(
             "/usr/bin/env",
             [
-                "python3", Program.root.appending(path: "contrib/lab/lab.py").path, "--only", servers, "--password",
+                "python3", Program.root.appending(path: "Tests/lab/lab.py").path, "--only", servers, "--password",
                 Lab.password,
             ]
                 + options, environment: ["TMPDIR": folder.path])

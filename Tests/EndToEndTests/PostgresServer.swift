@@ -3,7 +3,7 @@
 import Foundation
 import VedetteTestSupport
 
-/// A PostgreSQL server that `contrib/lab/postgres` runs as long as this lives.
+/// A PostgreSQL server that `Tests/lab/postgres` runs as long as this lives.
 final class PostgresServer: Sendable {
     let directory = NSTemporaryDirectory() + "vdt-pge-\(UUID().uuidString.prefix(8))"
     /// Its end ends the server.
@@ -12,7 +12,7 @@ final class PostgresServer: Sendable {
 
     init() throws {
         let process = Process()
-        process.executableURL = Program.root.appending(path: "contrib/lab/postgres")
+        process.executableURL = Program.root.appending(path: "Tests/lab/postgres")
         process.arguments = [directory, "-c", "fsync=off"]
         (process.standardInput, process.standardOutput) = (input, output)
         try process.runUnblocked()
@@ -38,7 +38,7 @@ final class PostgresServer: Sendable {
 
     private func expect(_ answer: String) throws {
         let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        guard line == answer + "\n" else { throw Trouble("contrib/lab/postgres printed '\(line)'") }
+        guard line == answer + "\n" else { throw Trouble("Tests/lab/postgres printed '\(line)'") }
     }
 
     deinit { try? input.fileHandleForWriting.close() }

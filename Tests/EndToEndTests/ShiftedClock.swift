@@ -10,7 +10,7 @@ struct ShiftedClock {
     /// Compiles the library into a folder.
     init(_ folder: URL) async throws {
         self.folder = folder
-        let endurance = Program.root.appending(path: "contrib/endurance").path
+        let endurance = Program.root.appending(path: "Tests/endurance").path
         let compile = """
             import sys; sys.dont_write_bytecode = True; sys.path.insert(0, sys.argv[1])
             import faulty; print(faulty.compile_library(sys.argv[2]))
@@ -22,7 +22,7 @@ struct ShiftedClock {
 
     /// The environment of a program that starts at this time, in UTC.
     func environment(at time: Date) throws -> [String: String] {
-        // The layout is contrib/endurance/faulty.py's: the step of the clock, then deaths and calls that fail.
+        // The layout is Tests/endurance/faulty.py's: the step of the clock, then deaths and calls that fail.
         var page = withUnsafeBytes(of: Int64(time.timeIntervalSinceNow * 1e9)) { Data($0) }
         page += Data(count: 136)
         let file = folder.appending(path: "clock-\(UUID().uuidString)")

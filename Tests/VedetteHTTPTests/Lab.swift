@@ -5,7 +5,7 @@ import Testing
 import VedetteHTTP
 import VedetteTestSupport
 
-/// The stand-in servers of contrib/lab. They end with this process, whose pipe they read.
+/// The stand-in servers of Tests/lab. They end with this process, whose pipe they read.
 final class Lab: Sendable {
     static let sound = Task { try Lab() }
     static let expired = Task { try Lab("--expired") }
@@ -20,7 +20,7 @@ final class Lab: Sendable {
     init(_ options: String...) throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let lab = root.appending(path: "contrib/lab/lab.py").path
+        let lab = root.appending(path: "Tests/lab/lab.py").path
         process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = ["python3", lab, "--only", "faults"] + options

@@ -7,7 +7,7 @@ import VedetteCore
 
 @testable import VedettePostgres
 
-/// The PostgreSQL server of all tests of this target, which `contrib/lab/postgres` runs until this process ends. Each test
+/// The PostgreSQL server of all tests of this target, which `Tests/lab/postgres` runs until this process ends. Each test
 /// has a schema of its own.
 struct PostgresLab: Sendable {
     static let shared = Result { try PostgresLab() }
@@ -34,13 +34,13 @@ struct PostgresLab: Sendable {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let process = Process()
-        process.executableURL = root.appending(path: "contrib/lab/postgres")
+        process.executableURL = root.appending(path: "Tests/lab/postgres")
         process.arguments = [directory, "-c", "fsync=off", "-c", "max_connections=400"]
         let (input, output) = (Pipe(), Pipe())
         (process.standardInput, process.standardOutput) = (input, output)
         try process.run()
         let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        guard line == "ready\n" else { throw Failure(description: "contrib/lab/postgres printed '\(line)'") }
+        guard line == "ready\n" else { throw Failure(description: "Tests/lab/postgres printed '\(line)'") }
         // Open until this process ends, which ends the server.
         _ = Unmanaged.passRetained(input)
     }

@@ -27,7 +27,7 @@ from commands import Commands
 from pages import Pages
 from parts import FLIGHT, Nginx, Trouble, Watcher, end, find_nginx, lateness, resident, run, start_notified
 
-LAB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lab")
+LAB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Tests", "lab")
 sys.path.insert(0, LAB)
 import feeds  # noqa: E402
 from outward import Outward  # noqa: E402

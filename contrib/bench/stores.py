@@ -11,7 +11,7 @@ import time
 import flood
 from parts import Trouble, cpu_clock, end, start_notified, wait_until
 
-LAB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lab")
+LAB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Tests", "lab")
 SECONDS = 10.0
 SOURCES, EVERY = 2000, 0.1
 
@@ -51,7 +51,7 @@ class Postgres:
         self.process = subprocess.Popen(
             [os.path.join(LAB, "postgres"), self.directory, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         if self.process.stdout.readline() != b"ready\n":
-            raise Trouble("contrib/lab/postgres did not start")
+            raise Trouble("Tests/lab/postgres did not start")
 
     def state(self, name):
         self.ask("create schema if not exists %s" % name)

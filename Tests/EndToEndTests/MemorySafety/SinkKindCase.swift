@@ -4,7 +4,7 @@
 struct SinkKindCase: Sendable {
     /// Where the message goes; it decides how a refusal is arranged, and where the message is seen.
     enum Receiver: Sendable {
-        /// The receiver of contrib/lab, at this path or below it.
+        /// The receiver of Tests/lab, at this path or below it.
         case http(String)
         case output, file, command, mail, desktop
     }

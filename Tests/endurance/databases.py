@@ -18,17 +18,17 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
 
 class Server:
-    """One process of contrib/lab/postgres."""
+    """One process of Tests/lab/postgres."""
 
     def __init__(self, directory, *options):
         self.directory = directory
-        self.process = subprocess.Popen([os.path.join(ROOT, "contrib/lab/postgres"), directory, *options], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([os.path.join(ROOT, "Tests/lab/postgres"), directory, *options], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True)
         self.expect("ready")
 
     def expect(self, answer):
         if self.process.stdout.readline() != answer + "\n":
-            raise Trouble("contrib/lab/postgres %s is not '%s'" % (self.directory, answer))
+            raise Trouble("Tests/lab/postgres %s is not '%s'" % (self.directory, answer))
 
     def order(self, word, answer):
         self.process.stdin.write(word + "\n")
