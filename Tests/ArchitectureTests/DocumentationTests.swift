@@ -83,8 +83,10 @@ struct DocumentationTests {
     @Test(
         "every relative link of the documentation leads to a file, and to a heading where it names one")
     func links() throws {
+        // Pictures stand beside the pages.
         let pages = try FileManager.default.contentsOfDirectory(
-            at: Self.pages, includingPropertiesForKeys: nil)
+            at: Self.pages, includingPropertiesForKeys: nil
+        ).filter { $0.pathExtension == "md" }
         for page in pages + ["README.md", "CONTRIBUTING.md"].map({ Tree.root.appending(path: $0) }) {
             for part in try Self.text(page).components(separatedBy: "](").dropFirst() {
                 guard let target = part.split(separator: ")").first, !target.hasPrefix("http") else {
