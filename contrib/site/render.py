@@ -167,7 +167,7 @@ class Page:
 class Site:
     def __init__(self) -> None:
         self.pages: dict[str, Page] = {}
-        self.files: set[str] = {ICON}
+        self.files: set[str] = set()
         # The sections of the navigation, and the words that link to each page.
         self.sections: list[tuple[str, list[str]]] = []
         self.labels: dict[str, str] = {}
@@ -407,7 +407,7 @@ def write(site: Site, folder: Path) -> int:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     shutil.copyfile(ROOT / ICON, folder / "vedette.svg")
-    for source in sorted(site.files - {ICON}):
+    for source in sorted(site.files):
         (folder / output_of(source)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / source, folder / output_of(source))
     return len(outputs) - 1
