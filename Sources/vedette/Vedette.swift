@@ -59,6 +59,7 @@ struct Vedette: AsyncParsableCommand {
     static func main() async {
         Signals.ignorePipe()
         Signals.collectChildren()
+        Children.reapOrphans()
         Allocator.returnLargeBuffers()
         Allocator.keepSmallBuffers()
         do {

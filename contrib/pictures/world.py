@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the pictures show: contrib/lab's stand-in servers, two small ones, and a watcher in a terminal."""
+"""What the pictures show: Tests/lab's stand-in servers, two small ones, and a watcher in a terminal."""
 from __future__ import annotations
 
 import json

@@ -106,7 +106,7 @@ public final class ChildProcess: Sendable {
         let started = state.withLock { state -> Result<pid_t, Failure> in
             if case .cancelled = state { return .failure(.cancelled) }
             return Result { () throws(Failure) in
-                let child = try spawn.start()
+                let child = try Children.start(spawn)
                 state = .running(child)
                 return child
             }
@@ -116,17 +116,15 @@ public final class ChildProcess: Sendable {
 
     private func reap(_ child: pid_t) throws(Failure) -> Exit {
         // This waits without freeing the id, so that `cancel` cannot meet another process that got it.
-        var info = siginfo_t()
-        while waitid(P_PID, id_t(child), &info, WEXITED | WNOWAIT) < 0, errno == EINTR {}
-        var (status, reaped): (Int32, pid_t) = (0, -1)
-        let wasCancelled = state.withLock { state in
-            repeat { reaped = waitpid(child, &status, 0) } while reaped < 0 && errno == EINTR
-            if case .cancelled = state { return true }
+        Children.wait(for: child)
+        let (status, wasCancelled) = state.withLock { state in
+            let status = Children.reap(child)
+            if case .cancelled = state { return (status, true) }
             state = .ended
-            return false
+            return (status, false)
         }
         if wasCancelled { throw .cancelled }
-        guard reaped == child else { return .unknown }
+        guard let status else { return .unknown }
         // The low seven bits are the signal, the next eight the exit status (wait(2)).
         return status & 0x7F == 0 ? .status(status >> 8 & 0xFF) : .signal(status & 0x7F)
     }
@@ -135,12 +133,11 @@ public final class ChildProcess: Sendable {
 extension ChildProcess {
     /// Starts a program that outlives this one: in a session of its own, with its streams on /dev/null. A thread reaps it.
     public static func launch(_ arguments: [String]) throws(Failure) {
-        let child = try Spawn(
-            arguments: arguments, environment: ChildEnvironment.inherited, directory: nil, streams: nil
-        ).start()
+        let child = try Children.start(
+            Spawn(arguments: arguments, environment: ChildEnvironment.inherited, directory: nil, streams: nil))
         _ = SystemThread.start {
-            var status: Int32 = 0
-            while waitpid(child, &status, 0) < 0, errno == EINTR {}
+            Children.wait(for: child)
+            _ = Children.reap(child)
         }
     }
 }
