@@ -126,7 +126,7 @@ class World:
             self.type(session, "PS1='$ '; clear")
 
     def start_lab(self) -> None:
-        lab = [sys.executable, str(HERE.parent / "lab" / "lab.py"), "--only", "appliance,connections", "--stories", "0",
+        lab = [sys.executable, str(HERE.parent.parent / "Tests" / "lab" / "lab.py"), "--only", "appliance,connections", "--stories", "0",
                "--port", "appliance=443", "--port", "connections=8080", "--user", "ann", "--password", "lab", "--seconds", "600"]
         ready = self.box.start(*lab)
         self.lab = json.loads(until("the lab is ready", lambda: self.box.output(ready).partition("\n")[0]))
