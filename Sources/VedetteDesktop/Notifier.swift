@@ -112,7 +112,7 @@ actor Notifier {
     }
 
     /// Daemons that list the default action in their menu: the specification leaves it to them.
-    private static let listingDefault: Set<String> = ["dunst"]
+    private static let listingDefault: Set<String> = ["dunst", "Xfce Notify Daemon"]
 
     /// Returns the daemon's name, which is asked once.
     private func name() throws(DesktopProblem) -> String {

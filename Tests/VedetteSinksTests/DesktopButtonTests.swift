@@ -76,6 +76,16 @@ extension DesktopTests {
         #expect(await silencer.next() == Silence(rule: "ready", sink: "test", created: clock.now().wall))
     }
 
+    @Test(
+        "a daemon that lists the action of a click gets no second button for it", .enabled(if: hasStandIn),
+        arguments: ["dunst", "Xfce Notify Daemon"])
+    func listed(_ name: String) async throws {
+        try session.startBus()
+        let daemon = try session.startStandIn("actions", named: name)
+        #expect(await deliver(.of(.changed(url: DesktopTests.url))) == .delivered)
+        #expect(try daemon.notified().actions == ["default", "Open"] + DesktopTests.snooze)
+    }
+
     @Test("a daemon without actions and markup gets neither", .enabled(if: hasStandIn))
     func plain() async throws {
         try session.startBus()

@@ -187,8 +187,9 @@ final class DesktopSession {
     }
 
     /// Another daemon than dunst.
-    func startStandIn(_ capabilities: String...) throws -> DesktopStandIn {
-        try DesktopStandIn(bus: "unix:path=\(DesktopSession.directory.path)/bus", capabilities: capabilities)
+    func startStandIn(_ capabilities: String..., named name: String = "stand-in") throws -> DesktopStandIn {
+        try DesktopStandIn(
+            bus: "unix:path=\(DesktopSession.directory.path)/bus", name: name, capabilities: capabilities)
     }
 
     @discardableResult

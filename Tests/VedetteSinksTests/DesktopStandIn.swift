@@ -21,9 +21,9 @@ final class DesktopStandIn {
     private let process = Process()
     private let (input, output) = (Pipe(), Pipe())
 
-    init(bus: String, capabilities: [String]) throws {
+    init(bus: String, name: String, capabilities: [String]) throws {
         process.executableURL = DesktopStandIn.python
-        process.arguments = ["-c", DesktopStandIn.script, bus] + capabilities
+        process.arguments = ["-c", DesktopStandIn.script, bus, name] + capabilities
         (process.standardInput, process.standardOutput) = (input, output)
         try process.runUnblocked()
         try #require(try line() == "ready")
@@ -111,9 +111,9 @@ extension DesktopStandIn {
         def called(connection, sender, path, name, method, parameters, invocation):
             global last, calls
             if method == 'GetCapabilities':
-                invocation.return_value(GLib.Variant('(as)', (sys.argv[2:],)))
+                invocation.return_value(GLib.Variant('(as)', (sys.argv[3:],)))
             elif method == 'GetServerInformation':
-                invocation.return_value(GLib.Variant('(ssss)', ('stand-in', 'test', '1', '1.2')))
+                invocation.return_value(GLib.Variant('(ssss)', (sys.argv[2], 'test', '1', '1.2')))
             elif method == 'Notify':
                 app, replaces, icon, title, body, actions, hints, timeout = parameters.unpack()
                 last = last if replaces else last + 1
