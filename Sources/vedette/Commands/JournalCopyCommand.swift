@@ -24,13 +24,7 @@ extension JournalCommand {
         func run() async throws {
             let (from, to) = try ends.places(places)
             let source = try await from.snapshot(isExclusive: true)
-            let target: any JournalTarget
-            do {
-                target = try await to.beginCopy()
-            } catch {
-                await source.close()
-                throw error
-            }
+            let target = try await source.beside { try await to.beginCopy() }
             try await JournalPlace.copy(from: source, to: target) { table in
                 let present = table.present > 0 ? "; \(table.present) were there already" : ""
                 Output.diagnose("\(table.name): \(counted(table.digest.rows, "row"))\(present)")
@@ -50,13 +44,7 @@ extension JournalCommand {
         func run() async throws {
             let (from, to) = try ends.places(places)
             let first = try await from.snapshot(isExclusive: false)
-            let second: any JournalRows
-            do {
-                second = try await to.snapshot(isExclusive: false)
-            } catch {
-                await first.close()
-                throw error
-            }
+            let second = try await first.beside { try await to.snapshot(isExclusive: false) }
             var table = TextTable(["TABLE", "FROM", "DIGEST", "TO", "DIGEST", ""])
             let isSame = try await JournalComparison(first, second).run { compared in
                 table.add([
@@ -70,6 +58,18 @@ extension JournalCommand {
             guard isSame else {
                 throw Exit(.data, "the journals in \(from.location) and \(to.location) are different")
             }
+        }
+    }
+}
+
+extension JournalRows {
+    /// Opens the other journal; closes this one where that fails.
+    fileprivate func beside<Other>(_ open: () async throws -> Other) async throws -> Other {
+        do {
+            return try await open()
+        } catch {
+            await close()
+            throw error
         }
     }
 }
