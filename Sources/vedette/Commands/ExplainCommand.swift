@@ -52,7 +52,7 @@ struct ExplainCommand: AsyncParsableCommand {
     func run() async throws {
         let configuration = try UserConfiguration.load(places, readsSecrets: false)
         if isAboutNow, let key {
-            let rule = try RuleSubject.rule(event, in: configuration)
+            let rule = try UserConfiguration.rule(event, in: configuration)
             return try await explainNow(rule, key, configuration, try await places.journal.reader())
         }
         let reader = try await places.journal.reader()
