@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteHTTP
 
@@ -69,7 +70,7 @@ struct RequestQueueTests {
         #expect(started(&queue).count == 64)
     }
 
-    @Test("a request cancelled in the queue never starts")
+    @Test("a request cancelled in the queue never starts", .tags(.I7))
     func cancelled() {
         var queue = RequestQueue()
         for id in 0..<20 { queue.add(UInt64(id), lane: .polls, origin: "http://a:80", group: nil) }

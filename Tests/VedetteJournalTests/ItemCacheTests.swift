@@ -78,7 +78,7 @@ struct ItemCacheTests {
         return (ItemCache(limit: limit), limit)
     }
 
-    @Test("it stays within its bytes, and a round over more sources than fit finds those that are there")
+    @Test("it stays within its bytes, and a round over more sources than fit finds those that are there", .tags(.I8))
     func budget() {
         var (cache, limit) = cache(of: 10)
         var found = 0
