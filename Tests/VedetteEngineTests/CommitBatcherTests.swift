@@ -151,7 +151,7 @@ struct CommitBatcherTests {
         #expect(await journal.refusals == attempts + 3)
     }
 
-    @Test("a deferred write that the journal refuses fails alone, not those of the other sources")
+    @Test("a deferred write that the journal refuses fails alone, without the writes of the other sources")
     func deferredPoison() async throws {
         let (journal, log) = (FakeJournal(), LogLines())
         await journal.refuse { $0.record?.name == "s37" }

@@ -56,7 +56,7 @@ struct RequestQueueTests {
         #expect(started(&queue) == [4])
     }
 
-    @Test("up to 192 slow polls give back the slot of their lane, and keep that of their origin")
+    @Test("up to 192 slow polls give back the slot of their lane, and keep the slot of their origin")
     func silent() {
         var queue = RequestQueue()
         for id in 0..<400 { queue.add(UInt64(id), lane: .polls, origin: "http://h\(id):80", group: nil) }

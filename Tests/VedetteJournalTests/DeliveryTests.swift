@@ -205,7 +205,9 @@ struct DeliveryTests {
         try await journal.close()
     }
 
-    @Test("messages whose event is not stored are found, and changed, as those of event 0", arguments: Backend.allCases)
+    @Test(
+        "messages whose event is not stored are found, and changed, as messages of event 0", arguments: Backend.allCases
+    )
     func withoutStoredEvent(_ backend: Backend) async throws {
         let store = try await backend.open()
         let digest = event(9, kind: .digest)
@@ -245,9 +247,9 @@ struct DeliveryTests {
 
     @Test(
         "a success that comes late makes an evicted, dropped or replaced delivery sent; another late outcome changes nothing",
+        .tags(.I5),
         arguments: Backend.allCases)
     func lateSuccess(_ backend: Backend) async throws {
-        .tags(.I5),
         let store = try await backend.open()
         let journal = store.journal
         _ = try await journal.commit(polls(1...3))

@@ -78,12 +78,12 @@ extension JournalRows {
 struct JournalEnds: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Directory of the first journal, or postgres:// URL of its database; else that of the configuration.",
+            "Directory of the first journal, or postgres:// URL of its database; else the configuration's journal.",
             valueName: "place"), completion: .directory)
     var from: String?
 
     @Option(
-        help: ArgumentHelp("The second one; else that of the configuration.", valueName: "place"),
+        help: ArgumentHelp("The second one; else the configuration's journal.", valueName: "place"),
         completion: .directory)
     var to: String?
 

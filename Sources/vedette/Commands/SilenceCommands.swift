@@ -115,7 +115,7 @@ struct SnoozeCommand: AsyncParsableCommand {
             valueName: "time or state"))
     var until: String?
 
-    @Flag(help: "Do not tell at the end what is still so.")
+    @Flag(help: "Do not send at the end what is still true.")
     var drop = false
 
     @OptionGroup var places: Paths
