@@ -94,7 +94,7 @@ let package = Package(
         tests("VedetteSystemTests", ["VedetteSystem"]),
         tests("VedetteRulesTests", ["VedetteCore", "VedetteText", "VedetteTestSupport"]),
         tests("VedetteTextTests", ["VedetteCore", "VedetteText"]),
-        tests("VedetteDocumentTests", ["VedetteDocument"]),
+        tests("VedetteDocumentTests", ["VedetteDocument", "VedetteTestSupport"]),
         tests(
             "VedetteHTTPTests", ["VedetteCore", "VedetteSystem", "VedetteHTTP", "VedetteEngine", "VedetteTestSupport"],
             data: ["Servers"]),
@@ -113,7 +113,7 @@ let package = Package(
                 "VedetteCore", "VedetteJournal", "VedettePostgres", "VedetteTestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
-        tests("VedetteConfigTests", ["VedetteCore", "VedetteText", "VedetteConfig"]),
+        tests("VedetteConfigTests", ["VedetteCore", "VedetteText", "VedetteConfig", "VedetteTestSupport"]),
         tests("VedetteEngineTests", ["VedetteCore", "VedetteEngine", "VedetteJournal", "VedetteTestSupport"]),
         tests("VedettePageTests", ["VedetteCore", "VedetteSystem", "VedettePage", "VedetteTestSupport"]),
         tests("FuzzTests", readers + ["VedetteTestSupport"], data: ["Regressions"]),

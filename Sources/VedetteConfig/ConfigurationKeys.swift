@@ -193,7 +193,7 @@ enum ConfigurationKeys {
         Key("for", .duration, "The match must stay true this long.", default: "0s"),
         Key(
             "depends", .oneOrMany(.text),
-            "Sources; while one of them is failing or down, messages are held. What is still so is sent after it."),
+            "Sources; while one of them is failing or down, messages are held. Afterwards what is still true is sent."),
         Key("quiet", .object(quiet), "Times in which not to disturb."),
         Key("during", .oneOrMany(.text), "Names of windows; outside of them it is quiet.", otherwise: "at any time"),
         Key("if", .oneOrMany(.object(sourceCondition)), "What the last good poll of another source must show."),

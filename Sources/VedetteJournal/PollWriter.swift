@@ -72,16 +72,10 @@ struct PollWriter {
         upsertSource = try db.cachedStatement(sql: SourceRows.upsert)
         updateSource = try db.cachedStatement(sql: SourceRows.update)
         clearItems = try db.cachedStatement(sql: "delete from item where source = ?")
-        upsertItem = try db.cachedStatement(
-            sql: """
-                insert into item (source, key, digest, shown, absent_since, state_since, body)
-                values (?, ?, ?, ?, ?, ?, ?)
-                on conflict (source, key) do update set digest = excluded.digest, shown = excluded.shown,
-                  absent_since = excluded.absent_since, state_since = excluded.state_since, body = excluded.body
-                """)
+        upsertItem = try db.cachedStatement(sql: JournalTable.item.upsert)
         deleteItem = try db.cachedStatement(sql: "delete from item where source = ? and key = ?")
         insertEvent = try db.cachedStatement(
-            sql: "insert into event (seq, id, source, type, key, time, body) values (?, ?, ?, ?, ?, ?, ?)")
+            sql: "insert into event (\(JournalTable.event.names)) values (?, ?, ?, ?, ?, ?, ?)")
         insertDelivery = try db.cachedStatement(sql: DeliveryRows.insert)
         lastSeq = try EventRows.lastSeq(db)
     }

@@ -83,7 +83,7 @@ struct PollWriter {
         event.seq = transaction.nextSeq()
         let body = event.json.bytes
         transaction.enqueue(
-            "insert into event (seq, id, source, type, key, time, body) values ($1, $2, $3, $4, $5, $6, $7)",
+            "insert into event (\(JournalTable.event.names)) values ($1, $2, $3, $4, $5, $6, $7)",
             [
                 event.seq, event.id.description, event.source, event.type, event.item?.key,
                 event.time.milliseconds, UTF8Text(body),

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import VedetteCore
+
 /// A random generator with the same numbers for the same seed, on every machine (Steele, Lea and Flood: Fast splittable
 /// pseudorandom number generators, 2014).
 public struct SplitMix64: RandomNumberGenerator, Sendable {
@@ -11,10 +13,7 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
     /// Returns the next number.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
+        return StableHash.mixed(state)
     }
 
     /// Returns a number from 0 up to, not including, `limit`.

@@ -81,7 +81,7 @@ struct TemplateParser {
             throw token.error("'\(name)' has an empty part; write a dotted name, as in 'item.title'")
         }
         guard names.contains(name) else {
-            let meant = suggestion(for: name, among: names.known).map { "; did you mean '\($0)'?" }
+            let meant = didYouMean(name, among: names.known)
             throw token.error(
                 "unknown name \(quoted(name))" + (meant ?? "; known are \(names.known.joined(separator: ", "))"))
         }

@@ -30,13 +30,31 @@ struct DocumentationTests {
         let tests = try Tree.swiftFiles(in: "Tests").flatMap(\.lines).joined(separator: "\n")
         let rows = try Self.rows(page)
         #expect(rows.count > 25)
-        for row in rows {
+        for row in rows where Self.guarantee(row) == nil {
             #expect(!Self.names(row).isEmpty, "no test in: \(row)")
             for name in Self.names(row) {
                 let exists = tests.contains("\"\(name)\"")
                 #expect(exists, "no test is called: \(name)")
             }
         }
+    }
+
+    /// Returns the number of the guarantee that a row states, such as `I5`.
+    private static func guarantee(_ row: String) -> String? { row.firstMatch(of: /^\| (I\d+) \|/).map { String($0.1) } }
+
+    @Test("each guarantee has its tag in its row and on tests, and no tag is without a guarantee")
+    func guarantees() throws {
+        let rows = try Self.rows("Guarantees.md").filter { Self.guarantee($0) != nil }
+        let guarantees = Set(rows.compactMap(Self.guarantee))
+        #expect(guarantees.count > 10 && guarantees.count == rows.count)
+        for row in rows { #expect(row.hasSuffix("| `contrib/tagged \(Self.guarantee(row) ?? "")` |"), "\(row)") }
+        func tags(_ folder: String, _ form: Regex<(Substring, Substring)>) throws -> Set<String> {
+            let lines = try Tree.swiftFiles(in: folder).flatMap(\.lines)
+            let tags = lines.flatMap { $0.matches(of: form) }.flatMap { $0.1.split(separator: ", ") }
+            return Set(tags.map { String($0.trimmingPrefix(".")) })
+        }
+        #expect(try tags("Sources", /@Tag public static var (\w+): Self/) == guarantees)
+        #expect(try tags("Tests", /\.tags\(([^)]*)\)/) == guarantees)
     }
 
     @Test("the page of limits says what each C module that is imported may compute, and names no other")

@@ -54,7 +54,7 @@ struct WallsTests {
         ],
         "VedetteEngine": ["VedetteCore", "Synchronization"],
         "VedettePage": ["VedetteCore", "VedetteSystem", "CMicrohttpd", "Glibc", "Synchronization"],
-        "VedetteTestSupport": ["VedetteCore", "Foundation", "Synchronization"],
+        "VedetteTestSupport": ["VedetteCore", "Foundation", "Synchronization", "Testing"],
         "vedette": [
             "VedetteCore", "VedetteSystem", "VedetteText", "VedetteDocument", "VedetteHTTP", "VedetteSources",
             "VedetteSinks",

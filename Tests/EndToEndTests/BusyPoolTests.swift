@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import VedetteTestSupport
 
 /// I10 while the program can do nothing else: what ends it may need no thread of Swift's pool.
 @Suite("A pool without a free thread", .timeLimit(.minutes(10)))
@@ -33,7 +34,7 @@ struct BusyPoolTests {
         return watcher
     }
 
-    @Test("I10: SIGTERM ends the program within 10 s with 143 while every thread of the pool is busy")
+    @Test("I10: SIGTERM ends the program within 10 s with 143 while every thread of the pool is busy", .tags(.I10))
     func forced() async throws {
         let home = try Home()
         let watcher = try await busyWatcher(home)
@@ -45,7 +46,7 @@ struct BusyPoolTests {
         #expect(await other.stop() == 0)
     }
 
-    @Test("I10: a second request to stop ends the program at once while every thread of the pool is busy")
+    @Test("I10: a second request to stop ends the program at once while every thread of the pool is busy", .tags(.I10))
     func second() async throws {
         let watcher = try await busyWatcher(try Home())
         // Two different ones, since the kernel makes one of two that are alike; which comes first is open.

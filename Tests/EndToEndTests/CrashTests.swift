@@ -9,7 +9,8 @@ struct CrashTests {
     static let seed: UInt64 = 20_261_121
 
     @Test(
-        "I1, I4, I5, I6, I10: 20 × kill -9 while systems change and the receiver fails: nothing is lost, invented or repeated under another id"
+        "I1, I4, I5, I6, I10: 20 × kill -9 while systems change and the receiver fails: nothing is lost, invented or repeated under another id",
+        .tags(.I1, .I4, .I5, .I6, .I10)
     )
     func kills() async throws {
         let world = try await Appliance(every: "100ms")

@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import VedetteTestSupport
 
 @Suite("Bad input gets a clear error and loses nothing", .timeLimit(.minutes(10)))
 struct FailureTests {
@@ -13,6 +14,7 @@ struct FailureTests {
 
     @Test(
         "I2 and I3: a failed poll has its class, leads to failing and recovered, and never touches the snapshot",
+        .tags(.I2, .I3),
         arguments: faults)
     func fault(_ fault: String, _ failure: String) async throws {
         let world = try await Appliance()
@@ -48,7 +50,7 @@ struct FailureTests {
         #expect(result.out.contains("failed: x: http://127.0.0.1:1 does not accept connections"))
     }
 
-    @Test("I12: a source whose poll the journal refuses fails, and says so, until one is stored again")
+    @Test("I12: a source whose poll the journal refuses fails, and says so, until one is stored again", .tags(.I12))
     func notStored() async throws {
         let home = try Home()
         let file = home.directory.appending(path: "x.json")
@@ -101,7 +103,7 @@ struct FailureTests {
         #expect(try await home.status("x").text("error", "class") == failure)
     }
 
-    @Test("I7: hosts that never answer delay no healthy source")
+    @Test("I7: hosts that never answer delay no healthy source", .tags(.I7))
     func hanging() async throws {
         let lab = try await Lab("faults,feeds")
         let home = try Home(lab)

@@ -75,7 +75,9 @@ struct HungFileTests {
         }
     }
 
-    @Test("I7 and I10: a file sink on a mount that never answers delays no poll, no other sink and no SIGTERM")
+    @Test(
+        "I7 and I10: a file sink on a mount that never answers delays no poll, no other sink and no SIGTERM",
+        .tags(.I7, .I10))
     func sink() async throws {
         let world = try await World { paths in
             """
@@ -96,7 +98,8 @@ struct HungFileTests {
     }
 
     @Test(
-        "I7 and I10: file sources that are pipes or on a mount that never answers delay no other source and no SIGTERM")
+        "I7 and I10: file sources that are pipes or on a mount that never answers delay no other source and no SIGTERM",
+        .tags(.I7, .I10))
     func source() async throws {
         let world = try await World { paths in
             for name in ["p", "q"] { mkfifo("\(paths.directory)/\(name)", 0o600) }

@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import VedetteTestSupport
 
 @Suite("The main job, with the real program", .timeLimit(.minutes(10)))
 struct MainJobTests {
@@ -38,7 +39,7 @@ struct MainJobTests {
         #expect((try await world.lab.get("control", "/lab/requests") as? [Any])?.isEmpty == true)
     }
 
-    @Test("I9: the password is in no log, ps line, journal or tail output")
+    @Test("I9: the password is in no log, ps line, journal or tail output", .tags(.I9))
     func secrecy() async throws {
         let world = try await Appliance()
         let watcher = try await world.home.watcher("--verbose")
@@ -61,7 +62,7 @@ struct MainJobTests {
         }
     }
 
-    @Test("I4 and I6: retries keep the id, and later messages wait for their turn")
+    @Test("I4 and I6: retries keep the id, and later messages wait for their turn", .tags(.I4, .I6))
     func retries() async throws {
         let world = try await Appliance()
         try await world.set(59, "starting")
@@ -98,7 +99,7 @@ struct MainJobTests {
         #expect(await watcher.stop() == 0)
     }
 
-    @Test("I2: a list that turned empty is suspect and kept; accept makes it true")
+    @Test("I2: a list that turned empty is suspect and kept; accept makes it true", .tags(.I2))
     func empty() async throws {
         let world = try await Appliance(extra: "  - {name: odd, when: {source_state: suspect}, notify: [out]}")
         let watcher = try await world.home.watcher()

@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import VedetteTestSupport
 
 @Suite("run: one watcher for a journal, and --once", .timeLimit(.minutes(10)))
 struct OnceTests {
@@ -71,7 +72,9 @@ struct OnceTests {
         #expect(forced.lines.contains { $0.hasPrefix("failed: broken: ") })
     }
 
-    @Test("I5: a delivery that stays pending ends run --once with 69, and the next one sends it with the same id")
+    @Test(
+        "I5: a delivery that stays pending ends run --once with 69, and the next one sends it with the same id",
+        .tags(.I5))
     func pending() async throws {
         let world = try await Appliance()
         try await world.set(59, "starting")

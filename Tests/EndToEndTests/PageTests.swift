@@ -3,6 +3,7 @@
 import Foundation
 import Glibc
 import Testing
+import VedetteTestSupport
 
 @Suite("The page of a watcher", .timeLimit(.minutes(10)))
 struct PageTests {
@@ -126,7 +127,7 @@ struct PageTests {
         #expect(await world.watcher.stop() == 0)
     }
 
-    @Test("requests of other sites, of other names and without a token change and read nothing")
+    @Test("requests of other sites, of other names and without a token change and read nothing", .tags(.I9))
     func strangers() async throws {
         let world = try await World()
         #expect(try await world.get("/", "Host: evil.example.com").hasPrefix("HTTP/1.1 421"))
@@ -168,7 +169,7 @@ struct PageTests {
         #expect(await world.watcher.stop() == 0)
     }
 
-    @Test("connections that send nothing are cut off, and hold up neither polls nor the end")
+    @Test("connections that send nothing are cut off, and hold up neither polls nor the end", .tags(.I7))
     func idleConnections() async throws {
         let world = try await World()
         // More than one address may have.

@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import VedetteTestSupport
 
 @Suite("A journal on PostgreSQL", .timeLimit(.minutes(10)))
 struct PostgresTests {
@@ -218,7 +219,9 @@ struct PostgresTests {
         #expect(await watcher.stop() == 0)
     }
 
-    @Test("I10: SIGTERM ends the program within 10 s while the database answers nothing, and nothing is lost")
+    @Test(
+        "I10: SIGTERM ends the program within 10 s while the database answers nothing, and nothing is lost", .tags(.I10)
+    )
     func frozen() async throws {
         let first = try watcher()
         try await first.wait(for: .err) { $0.contains { $0.contains("baseline") } }

@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import VedetteTestSupport
 
 /// A server, a token's server, a receiver and a proxy in one. It prints its port, then what it was given to each path. Every
 /// third answer to a path is an error that repeats the request, secrets and all. It ends with its input.
@@ -161,7 +162,8 @@ struct SecrecyTests {
     }
 
     @Test(
-        "I9: no token, query secret, client's secret, cookie or proxy's password is in any file, line or command"
+        "I9: no token, query secret, client's secret, cookie or proxy's password is in any file, line or command",
+        .tags(.I9)
     )
     func nowhere() async throws {
         let seen = try await watched(cookies: "memory")

@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import VedetteTestSupport
 
 /// A receiver whose every answer is an error that repeats the request, secrets and all; it prints its port, then each path.
 private let receiver = #"""
@@ -90,7 +91,7 @@ struct SinkSecrecyTests {
         """
     }
 
-    @Test("I9: receivers that repeat what they were sent get it into no reason, log, journal or command")
+    @Test("I9: receivers that repeat what they were sent get it into no reason, log, journal or command", .tags(.I9))
     func nowhere() async throws {
         let place = await Place()
         defer { withExtendedLifetime(place) {} }

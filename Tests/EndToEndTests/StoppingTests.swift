@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import VedetteTestSupport
 
 @Suite("Stopping", .timeLimit(.minutes(10)))
 struct StoppingTests {
@@ -10,7 +11,8 @@ struct StoppingTests {
     }
 
     @Test(
-        "I5 and I10: SIGTERM ends the program within 10 s while a receiver hangs; what is pending goes out next time, with its id"
+        "I5 and I10: SIGTERM ends the program within 10 s while a receiver hangs; what is pending goes out next time, with its id",
+        .tags(.I5, .I10)
     )
     func hangingReceiver() async throws {
         let world = try await Appliance()
@@ -38,7 +40,7 @@ struct StoppingTests {
                 == watcher.events.compactMap { $0.text("id") })
     }
 
-    @Test("I10: SIGTERM and SIGINT end the program while servers hang", arguments: [SIGTERM, SIGINT])
+    @Test("I10: SIGTERM and SIGINT end the program while servers hang", .tags(.I10), arguments: [SIGTERM, SIGINT])
     func hangingServer(_ signal: Int32) async throws {
         let lab = try await Lab("faults")
         let home = try Home(lab)

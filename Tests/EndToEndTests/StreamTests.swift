@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import VedetteTestSupport
 
 /// A server that pushes over kept connections: `POST /push` sends its body to all of them, and `POST /cut` cuts them. It
 /// resumes behind `Last-Event-ID`, takes messages at `/hook`, and prints its port, then one object a line. It ends with its
@@ -152,7 +153,9 @@ struct StreamTests {
         await child.destroy()
     }
 
-    @Test("I12: a stream whose records cannot be read is failing, once, until a record is stored, over a restart")
+    @Test(
+        "I12: a stream whose records cannot be read is failing, once, until a record is stored, over a restart",
+        .tags(.I12))
     func unreadable() async throws {
         let child = try Child("/usr/bin/env", ["python3", "-c", brokenServer])
         let line = try await child.wait { !$0.isEmpty }[0]

@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import VedetteTestSupport
 
 @Suite("tail", .timeLimit(.minutes(10)))
 struct TailTests {
@@ -9,7 +10,7 @@ struct TailTests {
         lines.compactMap { Program.object($0)?.at("data", "seq") as? Int }
     }
 
-    @Test("tail --json follows over restarts and a kill -9 of the watcher, without gap or repeat")
+    @Test("tail --json follows over restarts and a kill -9 of the watcher, without gap or repeat", .tags(.I10))
     func follows() async throws {
         let world = try await Appliance()
         try await world.set(59, "starting")

@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import VedetteTestSupport
 
 @Suite("What reaches a terminal", .timeLimit(.minutes(10)))
 struct TerminalOutputTests {
@@ -55,7 +56,7 @@ struct TerminalOutputTests {
         #expect(written.contains(#"\u009b"#) && Self.obeyed(written).isEmpty, "\(written)")
     }
 
-    @Test("a standard error that nobody reads stops neither polls nor sinks nor SIGTERM")
+    @Test("a standard error that nobody reads stops neither polls nor sinks nor SIGTERM", .tags(.I7))
     func fullStandardError() async throws {
         let home = try Home()
         let file = home.directory.appending(path: "list.json")

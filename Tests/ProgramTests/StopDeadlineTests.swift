@@ -4,6 +4,7 @@ import Dispatch
 import Synchronization
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import vedette
 
@@ -18,7 +19,9 @@ struct StopDeadlineTests {
         func sleep(until deadline: BootTime) async throws(CancellationError) {}
     }
 
-    @Test("stopping and deliveries have nine and five seconds from the first request, also where the stop begins later")
+    @Test(
+        "stopping and deliveries have nine and five seconds from the first request, also where the stop begins later",
+        .tags(.I10))
     func first() async throws {
         let clock = SetClock()
         let (ends, continuation) = AsyncStream.makeStream(of: Int32.self)

@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteConfig
 
@@ -61,7 +62,7 @@ struct BadConfigurationTests {
             ])
     }
 
-    @Test("aliases of aliases of aliases are bounded", .timeLimit(.minutes(10)))
+    @Test("aliases of aliases of aliases are bounded", .tags(.I8), .timeLimit(.minutes(10)))
     func bombs() {
         let levels = (1...12).map { "a\($0): &a\($0) [" + String(repeating: "*a\($0 - 1),", count: 20) + "]" }
         let bomb = "a0: &a0 [x]\n" + levels.joined(separator: "\n") + "\n"

@@ -242,7 +242,7 @@ struct GoodConfigurationTests {
         #expect(read.configuration?.sinks.first?.fingerprint != other)
     }
 
-    @Test("the delivery policy of a sink is read with its defaults, and give_up is that of the settings")
+    @Test("the delivery policy of a sink is read with its defaults, and give_up comes from the settings")
     func policy() throws {
         let loaded = load(
             """

@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteConfig
 
@@ -245,7 +246,7 @@ struct SecretTests {
             ])
     }
 
-    @Test("a secret is read again from where it came, and never describes itself")
+    @Test("a secret is read again from where it came, and never describes itself", .tags(.I9))
     func refresh() async throws {
         try directory.write("hunter2", to: "pw", mode: 0o600)
         let secret = try #require(read("{file: pw}").secret)
@@ -283,7 +284,7 @@ struct SecretTests {
         #expect(configuration.sinks.first?.secrets.contains { $0 === watched[1].secret } == true)
     }
 
-    @Test("no diagnostic of a broken file shows a secret that stands in it")
+    @Test("no diagnostic of a broken file shows a secret that stands in it", .tags(.I9))
     func noLeak() {
         let text = """
             servers: {h: {url: 'https://u:hunter2@h/', user: 'a:b', password: hunter2, headers: {Authorization: [hunter2], X-Api-Key: "hunter2\\n"}}}

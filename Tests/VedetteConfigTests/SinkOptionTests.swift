@@ -53,7 +53,7 @@ struct SinkOptionTests {
             ])
     }
 
-    @Test("`tls:` of a sink is read like that of a server, with each error at its place")
+    @Test("`tls:` of a sink is read like `tls:` of a server, with each error at its place")
     func tls() throws {
         try directory.write("-----BEGIN CERTIFICATE-----\n", to: "c.pem")
         try directory.write("-----BEGIN EC PRIVATE KEY-----\n", to: "k.pem", mode: 0o600)

@@ -7,7 +7,7 @@ import VedetteCore
 @Suite("Base64")
 struct Base64Tests {
     @Test(
-        "it is that of RFC 4648 §10",
+        "it encodes the examples of RFC 4648 §10",
         arguments: [
             ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
             ("foobar", "Zm9vYmFy"), ("äö", "w6TDtg=="),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import VedetteTestSupport
 
 @testable import VedetteCore
 
@@ -42,6 +43,7 @@ struct ConnectionStringTests {
 
     @Test(
         "no part of a password that is refused is repeated, whatever characters it has and wherever it is cut",
+        .tags(.I9),
         arguments: [
             "postgres://me:qx7/zk9@db/v", "postgres://me:qx7?zk9@db/v", "postgres://me:qx7#zk9@db/v",
             "postgres://me:qx7@zk9@db/v", "postgres://me:qx7/zk9?a&b=@db/v", "postgres://me%3Aqx7/zk9@db/v",

@@ -123,6 +123,7 @@ struct DeliverySchedulePropertyTests {
 
     @Test(
         "order in each lane, or none where it was given up; nothing lost, nothing twice, at most four per sink",
+        .tags(.I6),
         arguments: 1...12)
     func property(seed: UInt64) {
         var world = World(seed)

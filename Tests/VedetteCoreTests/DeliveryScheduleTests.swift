@@ -43,7 +43,7 @@ struct DeliveryScheduleTests {
         Attempt(delivery: id, state: .retry, attempts: 1, due: due, at: at(0), reason: "503")
     }
 
-    @Test("a retry blocks its own lane and no other")
+    @Test("a retry blocks its own lane and no other", .tags(.I6))
     func retryBlocksItsLane() {
         var schedule = DeliverySchedule()
         schedule.committed([delivery(1), delivery(2), delivery(3, source: "other")])
@@ -58,7 +58,7 @@ struct DeliveryScheduleTests {
         #expect(again.id == 1 && again.attempts == 1 && again.reason == "503")
     }
 
-    @Test("a higher priority goes next at a sink with a rate, whatever else waits")
+    @Test("a higher priority goes next at a sink with a rate, whatever else waits", .tags(.I6))
     func priorityOvertakes() {
         var policy = DeliveryPolicy()
         policy.interval = .seconds(1)
@@ -74,7 +74,7 @@ struct DeliveryScheduleTests {
         #expect(schedule.actions(at: at(2)).actions == [.attempt(delivery(2, source: "s2", key: "2"))])
     }
 
-    @Test("no priority overtakes an earlier message of its subject, and a retry delays no other subject")
+    @Test("no priority overtakes an earlier message of its subject, and a retry delays no other subject", .tags(.I6))
     func subjectInOrder() {
         var schedule = DeliverySchedule()
         func end(_ id: Int64, _ key: String?, rule: String = "r") -> Delivery {
@@ -146,7 +146,9 @@ struct DeliveryScheduleTests {
         return order
     }
 
-    @Test("a message about several items of several sources keeps its place among the messages about each of them")
+    @Test(
+        "a message about several items of several sources keeps its place among the messages about each of them",
+        .tags(.I6))
     func severalSources() {
         var schedule = DeliverySchedule()
         let all = delivery(2, source: "c", key: "")
@@ -191,7 +193,7 @@ struct DeliveryScheduleTests {
         #expect(drain(&schedule, running: old[0], journal: old) == Array(2...151) + [202] + Array(152...200))
     }
 
-    @Test("at most four of one sink are in flight, and every waiting lane gets its turn")
+    @Test("at most four of one sink are in flight, and every waiting lane gets its turn", .tags(.I7))
     func perSink() {
         var schedule = DeliverySchedule()
         for id in 1...6 { schedule.committed([delivery(Int64(id), source: "s\(id)")]) }
@@ -232,7 +234,7 @@ struct DeliveryScheduleTests {
         #expect(schedule.actions(at: at(0)).actions.isEmpty && schedule.isDrained)
     }
 
-    @Test("a delivery that is announced after a later one is read from the journal and attempted")
+    @Test("a delivery that is announced after a later one is read from the journal and attempted", .tags(.I6))
     func announcedInAnotherOrder() {
         var schedule = DeliverySchedule()
         schedule.committed([delivery(2)])

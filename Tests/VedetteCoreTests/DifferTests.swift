@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @Suite("Differ: lists")
 struct DifferTests {
@@ -88,7 +89,7 @@ struct DifferTests {
         #expect(memory.head?.goodAt == at(45))
     }
 
-    @Test("an item that comes back changed is compared with its last good observation")
+    @Test("an item that comes back changed is compared with its last good observation", .tags(.I3))
     func backChanged() {
         var memory = Memory()
         memory.poll(source(), [one, two], at: at(0))

@@ -32,7 +32,7 @@ struct JournalAlarmTests {
         #expect(alarm.reminder(at: boot(9999)) == nil)
     }
 
-    @Test("a lock is announced when nothing could be written for half a minute, since it may be that of one source")
+    @Test("a lock is announced when nothing could be written for half a minute, since it may be the lock of one source")
     func locked() {
         let busy = JournalError(.busy, "stays locked")
         var alarm = JournalAlarm()

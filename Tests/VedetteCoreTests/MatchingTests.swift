@@ -210,7 +210,7 @@ struct MessageTitleTests {
         #expect(MessageText.of(changed([state], item: item)) == "lab · after 4 min 12 s")
     }
 
-    @Test("the text of a recovery differs from that of the failure")
+    @Test("the text of a recovery differs from the text of the failure")
     func recovered() {
         var event = changed(kind: .recovered)
         event.error = Event.Problem(failure: "timeout", detail: "no answer")

@@ -9,7 +9,7 @@ struct MovedAddressTests {
         MovedAddress.text(target, asked: asked, configured: configured ?? asked)
     }
 
-    @Test("it is the target of the redirects, with the configured query where the server kept that of the request")
+    @Test("it is the target of the redirects, with the configured query where the server kept the query of the request")
     func query() {
         #expect(text("https://b.example/new?x=1#part") == "https://b.example/new?x=1")
         #expect(

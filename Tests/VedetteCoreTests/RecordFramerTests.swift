@@ -114,7 +114,7 @@ struct RecordFramerTests {
         #expect(try Self.records("\(long)\n\(long)\n", .lines, limit: 99).count == 2)
     }
 
-    @Test("each line that is not empty is a record, also the last without an end and those of JSON text sequences")
+    @Test("each line that is not empty is a record, also the last without an end and each line of a JSON text sequence")
     func lines() throws {
         let records = try Self.records("\u{FEFF}{\"a\":1}\r\n\n\r\n\u{1E}{\"b\":2}\n{\"c\":3}", .lines)
         #expect(records == ["{\"a\":1}", "{\"b\":2}", "{\"c\":3}"].map { Self.record($0) })

@@ -39,7 +39,7 @@ struct RetryPolicyTests {
         #expect(attempt(.retry(reason: "", after: .seconds(-5)), random: 0).due == Timestamp(milliseconds: 500))
     }
 
-    @Test("what cannot be tried again within 72 h of its creation is dead, with the reason")
+    @Test("what cannot be tried again within 72 h of its creation is dead, with the reason", .tags(.I5))
     func givesUp() {
         let late = attempt(.retry(reason: "503", after: nil), attempts: 9, at: at(72 * 3600))
         #expect(late.state == .dead && late.reason == "gave up after 3 d: 503")

@@ -189,7 +189,7 @@ struct SchedulingTests {
         #expect(health.pollFailed(failure, detail: "", fails: 3, at: at(1))?.kind == .failing)
     }
 
-    @Test("failures below the count leave no trace")
+    @Test("failures below the count leave no trace", .tags(.I2))
     func fewFailures() {
         var health = Health()
         _ = health.pollFailed(.timeout, detail: "", fails: 3, at: at(1))

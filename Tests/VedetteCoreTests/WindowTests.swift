@@ -180,7 +180,7 @@ struct WindowTests {
         #expect(memory.stored.count == 101 && memory.stored["new"] != nil)
     }
 
-    @Test("however busy a window is, what is remembered is bounded")
+    @Test("however busy a window is, what is remembered is bounded", .tags(.I8))
     func bounded() {
         var memory = Memory()
         memory.poll(window, (0..<12_000).map { entry("old\($0)", Int64($0)) }, at: at(0))

@@ -61,7 +61,9 @@ struct ICalendarHostileTests {
         #expect(event["DUE"] == nil && event.all("DUE").isEmpty)
     }
 
-    @Test("a date takes the steps of its conversion even if it is over, and one that is shown those of its texts")
+    @Test(
+        "a date takes the steps of its conversion even if it is over, and one that is shown also the steps of its texts"
+    )
     func manyDates() throws {
         let over = events(20, "\(Self.start)\nRRULE:FREQ=SECONDLY;\(Self.past)")
         #expect(try isRefused(over, steps: 500_000))

@@ -86,7 +86,7 @@ struct ICalendarTests {
         #expect(
             found == [
                 "2 lines are no property and skipped, first line 6",
-                "1 event has no time that can be read and left out, first that of line 9",
+                "1 event has no time that can be read and left out, the first in line 9",
             ])
     }
 
@@ -140,7 +140,7 @@ struct ICalendarTests {
     }
 
     @Test(
-        "the offsets of zones are those of another reader of the same table, at each hour around their changes",
+        "the offsets of zones equal what another reader of the same table finds, at each hour around their changes",
         arguments: ["Europe/Vienna", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata", "Africa/Casablanca"])
     func offsets(_ name: String) throws {
         let zone = try #require(TimeZone(identifier: name))
@@ -388,7 +388,7 @@ struct ICalendarTests {
     }
 
     @Test(
-        "the offsets of the system's zones are those of another reader from 1971 to 2100, behind the changes of the file too",
+        "the offsets of the system's zones equal what another reader finds from 1971 to 2100, behind the changes of the file too",
         arguments: [
             "Europe/Vienna", "Europe/Dublin", "America/New_York", "America/St_Johns", "Australia/Lord_Howe",
             "Asia/Kolkata", "Pacific/Chatham",

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 import VedetteDocument
+import VedetteTestSupport
 
 struct JSONErrorTests {
     @Test(
-        "every truncation of a document is an error",
+        "every truncation of a document is an error", .tags(.I2),
         arguments: ["cloudburst-virtualSystems-1.json", "connections-activitystreams-public.json"])
     func truncations(name: String) throws {
         var whole = try Fixture.bytes(name)
@@ -82,7 +83,7 @@ struct JSONErrorTests {
         }
     }
 
-    @Test("depth, rows and the length of a string are bounded")
+    @Test("depth, rows and the length of a string are bounded", .tags(.I8))
     func limits() throws {
         func nested(_ depth: Int) -> String {
             String(repeating: "[", count: depth) + String(repeating: "]", count: depth)

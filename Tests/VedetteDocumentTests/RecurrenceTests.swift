@@ -221,7 +221,7 @@ struct RecurrenceTests {
         #expect(try self.dates(rule, from: start, expected.count) == expected)
     }
 
-    @Test("a week without a day has that of the first date, and times mean nothing for whole days")
+    @Test("a week without a day has the day of the first date, and times mean nothing for whole days")
     func completed() throws {
         #expect(try dates("FREQ=YEARLY;BYWEEKNO=20", from: "20260101T090000", 2) == ["20260514", "20270520"])
         #expect(try dates("FREQ=DAILY;BYHOUR=3,4;COUNT=2", from: "20260101") == ["20260101", "20260102"])

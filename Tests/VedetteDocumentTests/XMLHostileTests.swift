@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 import VedetteDocument
+import VedetteTestSupport
 
 struct XMLHostileTests {
     @Test(
@@ -56,7 +57,7 @@ struct XMLHostileTests {
         #expect(failure { _ = try xml(nested(4), limits: limits) } == .tooDeep)
     }
 
-    @Test("elements, attributes, namespaces, text and the whole are bounded")
+    @Test("elements, attributes, namespaces, text and the whole are bounded", .tags(.I8))
     func counters() {
         var limits = XMLLimits()
         limits.elements = 3

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 import VedetteDocument
+import VedetteTestSupport
 
 struct XMLReaderTests {
     @Test("a page of updates gives its entries and links with their ampersands")
@@ -77,7 +78,9 @@ struct XMLReaderTests {
         #expect(page.warnings.isEmpty)
     }
 
-    @Test("every truncation of a page is an error", arguments: ["connections-public-1-p2.xml", "evri-entities.xml"])
+    @Test(
+        "every truncation of a page is an error", .tags(.I2),
+        arguments: ["connections-public-1-p2.xml", "evri-entities.xml"])
     func truncations(name: String) throws {
         var whole = try Fixture.bytes(name)
         while whole.last == UInt8(ascii: "\n") { whole.removeLast() }

@@ -32,7 +32,8 @@ struct CommitBatcherTests {
         func add(_ deliveries: [Delivery]) { state.withLock { $0 += deliveries.map(\.id) } }
     }
 
-    @Test("deliveries are announced in the order of their ids, before those who wait for their commit go on")
+    @Test(
+        "deliveries are announced in the order of their ids, before those who wait for their commit go on", .tags(.I6))
     func announcements() async throws {
         let announced = Announced()
         let batcher = CommitBatcher(
@@ -109,7 +110,8 @@ struct CommitBatcherTests {
         await batcher.finish()
     }
 
-    @Test("I12: a record that waits for the lock of its row fails alone; where all wait, most are not tried")
+    @Test(
+        "I12: a record that waits for the lock of its row fails alone; where all wait, most are not tried", .tags(.I12))
     func busy() async throws {
         let journal = FakeJournal()
         let batcher = CommitBatcher(journal: journal, log: LogLines())
@@ -149,7 +151,7 @@ struct CommitBatcherTests {
         #expect(await journal.refusals == attempts + 3)
     }
 
-    @Test("a deferred write that the journal refuses fails alone, not those of the other sources")
+    @Test("a deferred write that the journal refuses fails alone, without the writes of the other sources")
     func deferredPoison() async throws {
         let (journal, log) = (FakeJournal(), LogLines())
         await journal.refuse { $0.record?.name == "s37" }

@@ -53,7 +53,7 @@ struct DeliveryRun {
 
 @Suite("Dispatcher: order of what is about one subject", .timeLimit(.minutes(5)))
 struct DispatcherOrderTests {
-    @Test("after an outage a message about several sources goes before the later one about one of them")
+    @Test("after an outage a message about several sources goes before the later one about one of them", .tags(.I6))
     func groups() async throws {
         let chat = FakeSink()
         let run = DeliveryRun(["chat": chat])

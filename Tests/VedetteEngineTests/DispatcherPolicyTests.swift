@@ -305,7 +305,7 @@ struct DispatcherPolicyTests {
         try await until { await world.journal.state(1) == .sent }
     }
 
-    @Test("pending deliveries of a paused sink die of age; those of a working sink do not")
+    @Test("pending deliveries of a paused sink die of age; deliveries of a working sink do not")
     func age() async throws {
         let clock = ManualClock()
         let world = World(clock: clock, policy: ["k": policy { $0.giveUp = .seconds(600) }])

@@ -204,18 +204,11 @@ struct RunningAnswer: FetchHandle {
     func cancel() { task.cancel() }
 }
 
-/// A journal in memory; it refuses what no journal may be asked for.
+/// A journal in memory that fails and waits where a test asks for it; it refuses what no journal may be asked for.
 actor FakeJournal: Journal {
-    private(set) var records: [String: SourceRecord] = [:]
-    private(set) var stopped: [String: StoppedSink] = [:]
-    private var stored: [String: [String: StoredItem]] = [:]
-    private(set) var events: [Event] = []
-    private var eventIDs = Set<Identifier>()
-    private(set) var deliveries: [Int64: (delivery: Delivery, state: DeliveryState)] = [:]
+    private let memory = MemoryJournal()
     /// Whether it shows no message that has ended, as after its retention.
     private var hasForgotten = false
-    private(set) var memories: [RuleMemory.Key: RuleMemory] = [:]
-    private var quiet: [Silence] = []
     private(set) var batches: [[String]] = []
     private(set) var deferred: [[String]] = []
     private(set) var failsCommits = false
@@ -255,27 +248,53 @@ actor FakeJournal: Journal {
         reader = nil
     }
 
-    func state(_ id: Int64) -> DeliveryState? { deliveries[id]?.state }
-    func reason(_ id: Int64) -> String? { deliveries[id]?.delivery.reason }
+    var records: [String: SourceRecord] {
+        Dictionary(uniqueKeysWithValues: sourceRecords().map { ($0.name, $0) })
+    }
+    var stopped: [String: StoppedSink] { Dictionary(uniqueKeysWithValues: stoppedSinks().map { ($0.sink, $0) }) }
+    var events: [Event] { memory.events(after: 0, EventFilter(), limit: .max) }
+    var memories: [RuleMemory.Key: RuleMemory] {
+        Dictionary(uniqueKeysWithValues: ruleMemories().map { ($0.key, $0) })
+    }
+    var deliveries: [Int64: DeliveryStatus] {
+        let all = memory.deliveries(DeliveryFilter(), after: 0, limit: .max)
+        return Dictionary(uniqueKeysWithValues: all.map { ($0.delivery.id, $0) })
+    }
 
-    func sourceRecords() -> [SourceRecord] { Array(records.values) }
-    func stoppedSinks() -> [StoppedSink] { Array(stopped.values) }
+    private func status(_ id: Int64) -> DeliveryStatus? {
+        memory.deliveries(DeliveryFilter(), after: id - 1, limit: 1).first { $0.delivery.id == id }
+    }
+    func state(_ id: Int64) -> DeliveryState? { status(id)?.state }
+    func reason(_ id: Int64) -> String? { status(id)?.delivery.reason }
+
+    func enqueue(_ delivery: Delivery) -> Delivery {
+        let result = try? memory.commit([PollRecord(record: nil, deliveries: [delivery])], within: .none)
+        #expect(result != nil, "\(delivery.message.id) is used twice")
+        return result?.polls[0].deliveries[0] ?? delivery
+    }
+    func add(_ silence: Silence) { _ = memory.add(silence) }
+    func forget() { hasForgotten = true }
     /// Pruned.
-    func forget(_ source: String) { records[source] = nil }
+    func forget(_ source: String) {
+        memory.prune(
+            Retention(
+                eventsBefore: Timestamp(milliseconds: 0), sources: Set(records.keys).subtracting([source]),
+                sinks: Set(stopped.keys), sourcesBefore: Timestamp(milliseconds: .max)))
+    }
+
+    func sourceRecords() -> [SourceRecord] { memory.sourceRecords() }
+    func stoppedSinks() -> [StoppedSink] { memory.stoppedSinks() }
     func items(of source: String) async -> [String: StoredItem] {
-        let items = stored[source] ?? [:]
+        let items = memory.items(of: source)
         if heldSource == source {
             heldSource = nil
             await withCheckedContinuation { reader = $0 }
         }
         return items
     }
-    func ruleMemories() -> [RuleMemory] { Array(memories.values) }
-    func silences() -> [Silence] { quiet }
-    func add(_ silence: Silence) { quiet.append(silence) }
-    func lastOfWatcher(_ kind: Event.Kind, or other: Event.Kind) -> Event? {
-        events.last { $0.kind == kind || $0.kind == other }
-    }
+    func ruleMemories() -> [RuleMemory] { memory.ruleMemories() }
+    func silences() -> [Silence] { memory.silences() }
+    func lastOfWatcher(_ kind: Event.Kind, or other: Event.Kind) -> Event? { memory.lastOfWatcher(kind, or: other) }
 
     func commit(_ polls: [PollRecord], within limits: EvictionLimits) async throws(JournalError) -> CommitResult {
         let names = polls.compactMap(\.record?.name)
@@ -283,139 +302,60 @@ actor FakeJournal: Journal {
         defer { for name in names { committing.remove(name) } }
         if isHeld { await withCheckedContinuation { holders.append($0) } }
         if failsCommits { throw JournalError(.full, "the disk is full") }
-        if let refusal, polls.contains(where: refusal) {
-            refusals += 1
-            throw JournalError(refusalReason, "the journal refused a record (too long)")
-        }
+        try refuse(polls)
         batches.append(names)
-        return CommitResult(polls: polls.map(write))
+        for poll in polls where !poll.deletions.isEmpty {
+            let stored = memory.items(of: poll.record?.name ?? "")
+            for key in poll.deletions { #expect(stored[key] != nil, "\(key) is deleted but was never stored") }
+        }
+        do {
+            return try memory.commit(polls, within: limits)
+        } catch {
+            Issue.record(error)
+            throw error
+        }
     }
 
-    private func write(_ poll: PollRecord) -> Committed {
-        switch poll.sinkChange {
-        case .stopped(let stop): stopped[stop.sink] = stop
-        case .resumed(let sink): stopped[sink] = nil
-        case nil: break
-        }
-        for (key, memory) in poll.memories { memories[key] = memory }
-        quiet.removeAll { poll.endedSilences.contains($0.id) }
-        let name = poll.record?.name ?? ""
-        if let record = poll.record { records[name] = record }
-        if poll.isNewBaseline { stored[name] = [:] }
-        for key in poll.deletions {
-            #expect(stored[name]?[key] != nil, "\(key) is deleted but was never stored")
-            stored[name]?[key] = nil
-        }
-        for item in poll.writes { stored[name, default: [:]][item.key] = item }
-        let numbered = poll.events.map { event in
-            var event = event
-            event.seq = Int64(events.count) + 1
-            let isNew = eventIDs.insert(event.id).inserted
-            #expect(isNew, "an event's id is used twice")
-            events.append(event)
-            return event
-        }
-        return Committed(events: numbered, deliveries: poll.deliveries.map(enqueue))
-    }
-
-    func enqueue(_ delivery: Delivery) -> Delivery {
-        var delivery = delivery
-        delivery.id = Int64(deliveries.count) + 1
-        deliveries[delivery.id] = (delivery, delivery.state)
-        return delivery
+    private func refuse(_ polls: [PollRecord]) throws(JournalError) {
+        guard let refusal, polls.contains(where: refusal) else { return }
+        refusals += 1
+        throw JournalError(refusalReason, "the journal refused a record (too long)")
     }
 
     func write(deferred writes: [DeferredWrite]) throws(JournalError) {
         if failsDeferred { throw JournalError(.full, "the disk is full") }
-        if let refusal, writes.contains(where: { refusal(PollRecord(record: $0.record, writes: $0.items)) }) {
-            refusals += 1
-            throw JournalError(refusalReason, "the journal refused a record (too long)")
-        }
+        try refuse(writes.map { PollRecord(record: $0.record, writes: $0.items) })
         deferred.append(writes.map(\.record.name).sorted())
-        for write in writes {
-            records[write.record.name] = write.record
-            for item in write.items { stored[write.record.name, default: [:]][item.key] = item }
-        }
-    }
-
-    private var pending: [Delivery] {
-        deliveries.values.filter(\.state.isPending).map(\.delivery).sorted { $0.id < $1.id }
+        try memory.write(deferred: writes)
     }
 
     func pendingLanes() throws(JournalError) -> [DeliveryLane] {
         if failsLanes { throw JournalError(.busy, "the journal is locked") }
-        return Array(Set(pending.map(\.lane)))
+        return memory.pendingLanes()
     }
 
     func pending(in lane: DeliveryLane, after: Int64, limit: Int) -> [Delivery] {
-        Array(pending.filter { $0.lane == lane && $0.id > after }.prefix(limit))
+        memory.pending(in: lane, after: after, limit: limit)
     }
 
-    func sent(before delivery: Delivery, limit: Int) -> [Delivery] {
-        deliveries.values.map(\.delivery).filter {
-            $0.receiverID != nil && $0.id < delivery.id && $0.message.sink == delivery.message.sink
-                && $0.message.rule == delivery.message.rule
-        }.sorted { $0.id > $1.id }
-    }
+    func sent(before delivery: Delivery, limit: Int) -> [Delivery] { memory.sent(before: delivery, limit: limit) }
 
     func messages(
         of rule: String, to sink: String, about subject: String, before: Int64, limit: Int
     ) -> [DeliveryStatus] {
-        deliveries.values.filter { one in
-            let message = one.delivery.message
-            return message.rule == rule && message.sink == sink && [subject, ""].contains(message.subject)
-                && one.delivery.id < before && !hasForgotten
-        }.sorted { $0.delivery.id > $1.delivery.id }
-            .map { DeliveryStatus(delivery: $0.delivery, state: $0.state, endedAt: nil) }
+        hasForgotten ? [] : memory.messages(of: rule, to: sink, about: subject, before: before, limit: limit)
     }
-
-    func forget() { hasForgotten = true }
 
     func record(_ attempts: [Attempt], within limits: EvictionLimits) throws(JournalError) -> RecordResult {
         if failsRecording { throw JournalError(.full, "the disk is full") }
-        var successors: [Delivery] = []
-        for attempt in attempts {
-            guard let state = deliveries[attempt.delivery]?.state, state.isPending || attempt.state == .sent else {
-                continue
-            }
-            #expect(state.isPending || state != .sent, "\(attempt.delivery) had ended already")
-            deliveries[attempt.delivery]?.state = attempt.state
-            deliveries[attempt.delivery]?.delivery.attempts = attempt.attempts
-            deliveries[attempt.delivery]?.delivery.due = attempt.due
-            deliveries[attempt.delivery]?.delivery.reason = attempt.reason
-            deliveries[attempt.delivery]?.delivery.receiverID = attempt.receiverID
-            if let successor = attempt.successor { successors.append(enqueue(successor)) }
+        for attempt in attempts where attempt.state == .sent {
+            #expect(state(attempt.delivery) != .sent, "\(attempt.delivery) was sent already")
         }
-        return RecordResult(successors: successors)
+        return try memory.record(attempts, within: limits)
     }
 
-    func excludeFromAge(_ pause: Duration) {
-        for (id, entry) in deliveries where entry.state.isPending {
-            deliveries[id]?.delivery.created = entry.delivery.created.advanced(by: pause)
-        }
-    }
-
-    func evict(_ limits: EvictionLimits) throws(JournalError) -> QueueCheck {
-        var ends: [Attempt] = []
-        for (sink, bound) in limits.bounds {
-            let mine = pending.filter { $0.message.sink == sink }
-            let old = mine.filter { delivery in limits.oldest[sink].map { delivery.created < $0 } ?? false }
-            let over = mine.prefix(max(0, mine.count - bound.count)).prefix(EvictionLimits.step)
-            let rest = limits.diverted[sink].map { kept in mine.filter { !kept.contains($0.id) } } ?? []
-            ends += rest.compactMap { limits.end($0, .diverted) }
-            ends += old.isEmpty ? over.compactMap { limits.end($0, .count) } : old.compactMap { limits.end($0, .age) }
-        }
-        let evicted = ends.compactMap { end in
-            deliveries[end.delivery].map { entry in
-                var delivery = entry.delivery
-                (delivery.state, delivery.reason) = (end.state, end.reason)
-                return delivery
-            }
-        }
-        let successors = try record(ends, within: limits).successors
-        return QueueCheck(
-            pending: pending.count, eviction: Eviction(evicted: evicted, successors: successors))
-    }
+    func excludeFromAge(_ pause: Duration) { memory.excludeFromAge(pause) }
+    func evict(_ limits: EvictionLimits) throws(JournalError) -> QueueCheck { try memory.evict(limits) }
 }
 
 /// Answers what it was told, per delivery; it counts what is in flight and hangs when asked to.

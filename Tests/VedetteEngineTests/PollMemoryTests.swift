@@ -65,7 +65,8 @@ struct PollMemoryLedgerTests {
     }
 
     @Test(
-        "whatever polls do, one can always go on, and memory is the limit and one share of each size", arguments: 1...20
+        "whatever polls do, one can always go on, and memory is the limit and one share of each size", .tags(.I8),
+        arguments: 1...20
     )
     func model(_ seed: UInt64) {
         let random = Numbers(seed)
@@ -123,7 +124,9 @@ struct PollMemoryTests {
         }
     }
 
-    @Test("of many large lists one is read, and the next one after its commit; a small one does not wait for them")
+    @Test(
+        "of many large lists one is read, and the next one after its commit; a small one does not wait for them",
+        .tags(.I8))
     func manyLists() async throws {
         let reads = NotingKind.Reads()
         let names = (0..<6).map { "large\($0)" }

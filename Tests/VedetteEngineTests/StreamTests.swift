@@ -59,7 +59,9 @@ struct StreamTests {
         #expect(await Self.short(world) == ["appeared 1=a", "appeared 2=x", "changed 1=b", "changed 1=c"])
     }
 
-    @Test("items, events and resume id are one commit; after a kill reading goes on behind it without gap or repeat")
+    @Test(
+        "items, events and resume id are one commit; after a kill reading goes on behind it without gap or repeat",
+        .tags(.I1))
     func resume() async throws {
         let (journal, clock) = (FakeJournal(), ManualClock())
         let (first, second) = (FakeRecords(), FakeRecords())
@@ -143,7 +145,9 @@ struct StreamTests {
         }
     }
 
-    @Test("a stored record is a recovery at once where none was unreadable, and keep-alive bytes confirm it then")
+    @Test(
+        "a stored record is a recovery at once where none was unreadable, and keep-alive bytes confirm it then",
+        .tags(.I12))
     func stored() async throws {
         let (world, stream) = (World([Self.streaming()]), FakeRecords())
         world.fetcher.fail(url("a"), FetchError(.refused, "nobody listens"))
@@ -182,7 +186,9 @@ struct StreamTests {
         }
     }
 
-    @Test("a server whose records cannot be read is failing however often it is connected to, with growing pauses")
+    @Test(
+        "a server whose records cannot be read is failing however often it is connected to, with growing pauses",
+        .tags(.I12))
     func unreadableOnly() async throws {
         let world = World([Self.streaming()])
         try await world.run {
@@ -198,7 +204,9 @@ struct StreamTests {
         #expect(!world.log.all.contains { $0.contains("answers again") })
     }
 
-    @Test("a server with one unreadable record every eleven seconds is failing, and only a stored record ends that")
+    @Test(
+        "a server with one unreadable record every eleven seconds is failing, and only a stored record ends that",
+        .tags(.I12))
     func unreadableLater() async throws {
         let (journal, clock) = (FakeJournal(), ManualClock())
         let world = World([Self.streaming()], journal: journal, clock: clock)
@@ -364,7 +372,7 @@ struct StreamTests {
         #expect(await Self.short(world) == ["appeared 1=a", "appeared 2=b"])
     }
 
-    @Test("64 open streams hold no slot of polls, and the 65th source is polled")
+    @Test("64 open streams hold no slot of polls, and the 65th source is polled", .tags(.I7))
     func lanes() async throws {
         let streams = (0..<65).map { _ in FakeRecords() }
         let world = World((0..<65).map { Self.streaming("s\($0)") } + [source("p")])

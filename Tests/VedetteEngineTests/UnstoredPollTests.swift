@@ -24,7 +24,9 @@ struct UnstoredPollTests {
 
     private func told(_ world: World) async -> [String] { await world.journal.events.map(\.kind.word) }
 
-    @Test("I12: a poll that the journal refuses is failed, with class, backoff, event and metric, until one is stored")
+    @Test(
+        "I12: a poll that the journal refuses is failed, with class, backoff, event and metric, until one is stored",
+        .tags(.I12))
     func refused() async throws {
         let world = try await world()
         await world.journal.refuse { $0.writes.contains { $0.key == "bad" } }
@@ -48,7 +50,9 @@ struct UnstoredPollTests {
         #expect(meter.sum(.polls, "a", "failed") == 3 && meter.sum(.polls, "a", "read") == 2)
     }
 
-    @Test("a failure that is not stored, either, counts in memory, and the next one that can be stored has the event")
+    @Test(
+        "a failure that is not stored, either, counts in memory, and the next one that can be stored has the event",
+        .tags(.I12))
     func refusedFailure() async throws {
         let world = try await world()
         await world.journal.refuse { $0.record?.name == "a" }
@@ -64,7 +68,7 @@ struct UnstoredPollTests {
         #expect(await told(world) == ["failing"])
     }
 
-    @Test("an outage of the journal is no failure of the sources, and no poll of it counts as good")
+    @Test("an outage of the journal is no failure of the sources, and no poll of it counts as good", .tags(.I12))
     func outage() async throws {
         let world = try await world()
         await world.journal.fail(commits: true)
@@ -77,6 +81,7 @@ struct UnstoredPollTests {
 
     @Test(
         "I12: a source that alone cannot be stored, for a lock or for want of time, fails while the others are stored",
+        .tags(.I12),
         arguments: [JournalError.Reason.busy, .inputOutput])
     func alone(_ reason: JournalError.Reason) async throws {
         let world = World([source("a"), source("b")], meter: meter)
@@ -102,7 +107,8 @@ struct UnstoredPollTests {
     }
 
     @Test(
-        "an item whose key is too long for an index is stored under its beginning and a digest, at each poll the same")
+        "an item whose key is too long for an index is stored under its beginning and a digest, at each poll the same",
+        .tags(.I12))
     func longKeys() async throws {
         let world = World([source("a")])
         let beginning = String(repeating: "k", count: 4000)

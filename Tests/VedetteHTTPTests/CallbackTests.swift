@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 @testable import VedetteHTTP
 
 /// Sends requests on the client's thread, as the watcher does.
@@ -67,7 +68,8 @@ struct CallbackTests {
         }
     }
 
-    @Test("I7: what is cancelled or closed ends on the client's thread, and waits for no thread of the pool")
+    @Test(
+        "I7: what is cancelled or closed ends on the client's thread, and waits for no thread of the pool", .tags(.I7))
     func endsOnLoop() async throws {
         let script = StreamScript()
         let server = try WireServer { request in

@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteHTTP
 
@@ -53,7 +54,7 @@ struct ContentDecoderTests {
         #expect(throws: FetchError.self) { try text(Array(stored.dropLast()), encoding: "deflate") }
     }
 
-    @Test("what inflates beyond its limit is too large")
+    @Test("what inflates beyond its limit is too large", .tags(.I8))
     func limit() {
         let error = #expect(throws: FetchError.self) { try text(Self.member("123456"), limit: 5) }
         #expect(error?.failure == .tooLarge)

@@ -3,6 +3,7 @@
 import Testing
 import VedetteCore
 import VedetteHTTP
+import VedetteTestSupport
 
 @Suite("Broken servers", .timeLimit(.minutes(10)))
 struct FaultTests {
@@ -113,7 +114,7 @@ struct FaultTests {
         }
     }
 
-    @Test("72 requests to hosts that hang delay no healthy one")
+    @Test("72 requests to hosts that hang delay no healthy one", .tags(.I7))
     func lanes() async throws {
         let hanging = try (1...9).map { try WireServer(at: "127.0.0.\($0)") { _ in .silence } }
         let healthy = try WireServer { _ in .ok("well") }

@@ -71,7 +71,9 @@ struct MemoryBudgetTests {
         }
     }
 
-    @Test("whatever bodies do, memory stays within the limit and one body, and one can always go on", arguments: 1...20)
+    @Test(
+        "whatever bodies do, memory stays within the limit and one body, and one can always go on", .tags(.I8),
+        arguments: 1...20)
     func model(_ seed: UInt64) {
         var random = SplitMix64(seed)
         let budget = MemoryBudget(limit: 1000)

@@ -3,6 +3,7 @@
 import Testing
 import VedetteCore
 import VedetteHTTP
+import VedetteTestSupport
 
 @Suite("Redirects and secrets", .timeLimit(.minutes(10)))
 struct RedirectTests {
@@ -15,7 +16,7 @@ struct RedirectTests {
             ], session: "s")
     }
 
-    @Test("nothing that could be a credential reaches another origin, also on another port")
+    @Test("nothing that could be a credential reaches another origin, also on another port", .tags(.I9))
     func stripped() async throws {
         let second = try WireServer { _ in .ok("there") }
         let first = try WireServer { _ in

@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 import VedetteCore
 import VedetteSystem
+import VedetteTestSupport
 
 @testable import VedetteHTTP
 
@@ -133,7 +134,9 @@ struct RefusedSecretTests {
         #expect(mover.requests.count == 1 && rotated.count == 0)
     }
 
-    @Test("I7: the wait for a reading that does not end is over with the time of the request, which is refused")
+    @Test(
+        "I7: the wait for a reading that does not end is over with the time of the request, which is refused",
+        .tags(.I7))
     func endlessReading() async throws {
         let server = try WireServer(.reply("401 Unauthorized", ""))
         defer { server.close() }

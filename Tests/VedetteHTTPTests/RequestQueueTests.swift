@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteHTTP
 
@@ -55,7 +56,7 @@ struct RequestQueueTests {
         #expect(started(&queue) == [4])
     }
 
-    @Test("up to 192 slow polls give back the slot of their lane, and keep that of their origin")
+    @Test("up to 192 slow polls give back the slot of their lane, and keep the slot of their origin")
     func silent() {
         var queue = RequestQueue()
         for id in 0..<400 { queue.add(UInt64(id), lane: .polls, origin: "http://h\(id):80", group: nil) }
@@ -69,7 +70,7 @@ struct RequestQueueTests {
         #expect(started(&queue).count == 64)
     }
 
-    @Test("a request cancelled in the queue never starts")
+    @Test("a request cancelled in the queue never starts", .tags(.I7))
     func cancelled() {
         var queue = RequestQueue()
         for id in 0..<20 { queue.add(UInt64(id), lane: .polls, origin: "http://a:80", group: nil) }

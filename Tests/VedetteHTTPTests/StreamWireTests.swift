@@ -4,6 +4,7 @@ import CZlib
 import Foundation
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteHTTP
 
@@ -145,7 +146,9 @@ struct StreamWireTests {
         script.end()
     }
 
-    @Test("a reader that is behind stops its server, loses nothing, and holds little memory; polls go on meanwhile")
+    @Test(
+        "a reader that is behind stops its server, loses nothing, and holds little memory; polls go on meanwhile",
+        .tags(.I8))
     func backpressure() async throws {
         let script = StreamScript()
         let server = try WireServer { request in

@@ -3,6 +3,7 @@
 import GRDB
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteJournal
 
@@ -110,7 +111,7 @@ struct CommitTests {
         try await journal.close()
     }
 
-    @Test("a commit that fails changes nothing and gives no number", arguments: Backend.allCases)
+    @Test("a commit that fails changes nothing and gives no number", .tags(.I1), arguments: Backend.allCases)
     func failure(_ backend: Backend) async throws {
         let store = try await backend.open()
         let journal = store.journal
@@ -167,7 +168,7 @@ struct CommitTests {
         try journal.close()
     }
 
-    @Test("a cancelled task's commit is whole")
+    @Test("a cancelled task's commit is whole", .tags(.I1))
     func cancelled() async throws {
         let journal = try scratch.open()
         let task = Task {

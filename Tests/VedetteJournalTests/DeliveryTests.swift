@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteJournal
 
@@ -140,7 +141,7 @@ struct DeliveryTests {
         try await store.journal.close()
     }
 
-    @Test("an end is an end: an outcome that comes late changes nothing", arguments: Backend.allCases)
+    @Test("an end is an end: an outcome that comes late changes nothing", .tags(.I5), arguments: Backend.allCases)
     func late(_ backend: Backend) async throws {
         let store = try await backend.open()
         let journal = store.journal
@@ -167,7 +168,7 @@ struct DeliveryTests {
         try await journal.close()
     }
 
-    @Test("a message id is refused a second time", arguments: Backend.allCases)
+    @Test("a message id is refused a second time", .tags(.I4), arguments: Backend.allCases)
     func messageID(_ backend: Backend) async throws {
         let store = try await backend.open()
         let journal = store.journal
@@ -204,7 +205,9 @@ struct DeliveryTests {
         try await journal.close()
     }
 
-    @Test("messages whose event is not stored are found, and changed, as those of event 0", arguments: Backend.allCases)
+    @Test(
+        "messages whose event is not stored are found, and changed, as messages of event 0", arguments: Backend.allCases
+    )
     func withoutStoredEvent(_ backend: Backend) async throws {
         let store = try await backend.open()
         let digest = event(9, kind: .digest)
@@ -244,6 +247,7 @@ struct DeliveryTests {
 
     @Test(
         "a success that comes late makes an evicted, dropped or replaced delivery sent; another late outcome changes nothing",
+        .tags(.I5),
         arguments: Backend.allCases)
     func lateSuccess(_ backend: Backend) async throws {
         let store = try await backend.open()
@@ -308,7 +312,7 @@ struct EvictionTests {
     }
 
     @Test(
-        "the commit that exceeds a bound keeps it in the same transaction, whatever it adds",
+        "the commit that exceeds a bound keeps it in the same transaction, whatever it adds", .tags(.I8),
         arguments: Backend.allCases)
     func commits(_ backend: Backend) async throws {
         let store = try await backend.open()
@@ -375,7 +379,7 @@ struct EvictionTests {
         try await store.journal.close()
     }
 
-    @Test("at 10,000 messages a commit the bound holds after each")
+    @Test("at 10,000 messages a commit the bound holds after each", .tags(.I8))
     func load() async throws {
         let store = try await Backend.sqlite.open()
         let reader = try await store.reader()

@@ -30,7 +30,7 @@ struct ItemCacheTests {
         #expect(cache.items(of: "other") == nil)
     }
 
-    @Test("its bytes are those of its rows, whatever was committed, and none when all is forgotten")
+    @Test("it counts the bytes of its rows, whatever was committed, and none when all is forgotten")
     func bytes() {
         var (cache, again) = (ItemCache(), ItemCache())
         fill(&cache, "lab")
@@ -78,7 +78,7 @@ struct ItemCacheTests {
         return (ItemCache(limit: limit), limit)
     }
 
-    @Test("it stays within its bytes, and a round over more sources than fit finds those that are there")
+    @Test("it stays within its bytes, and a round over more sources than fit finds those that are there", .tags(.I8))
     func budget() {
         var (cache, limit) = cache(of: 10)
         var found = 0
@@ -117,7 +117,7 @@ struct ItemCacheTests {
         #expect(cache.bytes == 0)
     }
 
-    @Test("a journal's items are those of its file after each of many commits")
+    @Test("a journal's items equal the items of its file after each of many commits")
     func journal() async throws {
         let scratch = Scratch()
         let journal = try scratch.open()

@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedettePostgres
 
@@ -289,7 +290,9 @@ struct PostgresTests {
         try await journal.close()
     }
 
-    @Test("keys and remembered values of the greatest length fit every index, and longer ones would be refused")
+    @Test(
+        "keys and remembered values of the greatest length fit every index, and longer ones would be refused",
+        .tags(.I12))
     func longestTexts() async throws {
         let journal = try await PostgresJournal.open(server)
         // Of so many characters that nothing of it repeats, since the server compresses.

@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteJournal
 
@@ -15,7 +16,7 @@ struct PruningTests {
         }
     }
 
-    @Test("old events and ended deliveries go; what is pending stays with its event")
+    @Test("old events and ended deliveries go; what is pending stays with its event", .tags(.I5))
     func pending() async throws {
         let journal = try scratch.open()
         _ = try await journal.commit(polls(1...2500))
@@ -76,7 +77,7 @@ struct PruningTests {
         try journal.close()
     }
 
-    @Test("a seq is never given twice, even when all events are gone and the journal was closed")
+    @Test("a seq is never given twice, even when all events are gone and the journal was closed", .tags(.I4))
     func seq() async throws {
         var journal = try scratch.open()
         _ = try await journal.commit([poll(events: [event(1), event(2)])])

@@ -334,7 +334,7 @@ struct AccessTests {
     }
 
     @Test(
-        "a retry of all of a sink resumes it, also when it has no deliveries; that of a part does not",
+        "a retry of all of a sink resumes it, also when it has no deliveries; a retry of a part does not",
         arguments: Backend.allCases)
     func retryOfNothing(_ backend: Backend) async throws {
         let store = try await backend.open()

@@ -128,7 +128,7 @@ struct APIRoutesTests {
         #expect(try await ask("/api/v1/events?limit=1&source=lab&after=0").text == "\(stored[0].json.text)\n")
     }
 
-    @Test("deliveries that are not sent, those of one state, and a page of them")
+    @Test("deliveries that are not sent, deliveries of one state, and a page of them")
     func deliveries() async throws {
         let event = Self.event(1)
         try commit([event], deliveries: [delivery(1, event), delivery(2, event)])
@@ -249,7 +249,7 @@ struct APIRoutesTests {
         #expect(ids(await part(stream)) == ["5", "6"])
     }
 
-    @Test("a stream without Last-Event-ID begins with the events to come, and holds those of its filter alone")
+    @Test("a stream without Last-Event-ID begins with the events to come, and holds the events of its filter alone")
     func fresh() async throws {
         try commit([Self.event(1)])
         let stream = try await stream([], "/api/v1/events?source=blog")

@@ -4,6 +4,7 @@ import Glibc
 import Testing
 import VedetteCore
 import VedetteSystem
+import VedetteTestSupport
 
 @testable import VedettePage
 
@@ -215,7 +216,7 @@ struct PageServerTests {
         }
     }
 
-    @Test("a client that does not read a stream is cut off, while others are served")
+    @Test("a client that does not read a stream is cut off, while others are served", .tags(.I7))
     func slowReader() async throws {
         final class Flood: PageStream {
             let ended: AsyncStream<Void>.Continuation

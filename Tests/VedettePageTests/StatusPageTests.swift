@@ -161,7 +161,7 @@ struct PageTests {
         #expect(shown.response.status == 200)
     }
 
-    @Test("the events of a page follow those of the page before, and the last page has the rest")
+    @Test("the events of a page follow the events of the page before, and the last page has the rest")
     func pagesOfEvents() async throws {
         let events = (1...250).map { number in
             let id = Identifier("00000000-0000-7000-8000-\(String(1_000_000_000_000 + number).dropFirst())")
@@ -319,7 +319,7 @@ struct PageTests {
     }
 
     @Test(
-        "a stream ends when its token is no longer that of the page, and one with the new token goes on"
+        "a stream ends when the page has another token than the stream, and one with the new token goes on"
     )
     func revokedToken() async throws {
         let access = Mutex(PageAccess(token: Secret("0123456789abcdef")))

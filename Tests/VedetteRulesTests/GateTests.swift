@@ -109,7 +109,7 @@ struct GateTests {
         #expect(harness.suppressed.contains(replaced))
     }
 
-    @Test("a deferred message goes to the rule's own sinks, not to those of an escalation")
+    @Test("a deferred message goes to the rule's own sinks, not to the sinks of an escalation")
     func deferredTarget() {
         var harness = RuleHarness(
             Rule.when(.becomes("down")) {

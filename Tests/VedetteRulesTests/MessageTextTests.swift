@@ -28,7 +28,7 @@ struct MessageTextTests {
         ).message
     }
 
-    @Test("the change of a message is that of the field that its rule is about, in title and templates")
+    @Test("the change of a message is the change of the field that its rule is about, in title and templates")
     func change() {
         let message = message(.field("owner", from: nil, to: .oneOf(["ann"])), event())
         #expect(message.field == "owner" && message.change == Self.both[1])

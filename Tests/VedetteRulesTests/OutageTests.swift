@@ -7,7 +7,8 @@ import VedetteCore
 struct OutageTests {
     private var health: Rule { Rule.when(.sourceState([.failing, .recovered])) }
 
-    @Test("the first failure is told at once, and those of the next minute together, with every source and cause")
+    @Test(
+        "the first failure is told at once, and the failures of the next minute together, with every source and cause")
     func named() {
         var harness = RuleHarness(health)
         harness.source(.failing, "y", "status 500")
@@ -158,7 +159,7 @@ struct OutageTests {
         #expect(harness.lastText.hasSuffix("still failing: v (no answer)"))
     }
 
-    @Test("resolved: the ends of failures of one server are told together, and those of items each alone")
+    @Test("resolved: the ends of failures of one server are told together, and the ends of items each alone")
     func resolved() {
         var harness = RuleHarness(
             Rule.when(.any([.sourceState([.failing]), .becomes("down")])) { $0.resolved = true })

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 import VedetteCore
 import VedetteDesktop
+import VedetteTestSupport
 
 @Suite(
     "desktop, on a real daemon", .serialized, .timeLimit(.minutes(10)),
@@ -261,7 +262,7 @@ struct DesktopTests {
         #expect(try session.shown().map(\.id) == [session.firstID])
     }
 
-    @Test("a daemon that hangs delays no other sink: a cancelled delivery ends at once and stays pending")
+    @Test("a daemon that hangs delays no other sink: a cancelled delivery ends at once and stays pending", .tags(.I7))
     func frozen() async throws {
         try session.startBus()
         try session.startDaemon()

@@ -5,6 +5,7 @@ import Glibc
 import Synchronization
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteSinks
 
@@ -97,7 +98,7 @@ struct StdoutTests {
         }
     }
 
-    @Test("a reader that does not read delays no other sink, and a cancelled delivery stays pending")
+    @Test("a reader that does not read delays no other sink, and a cancelled delivery stays pending", .tags(.I7))
     func stuckReader() async throws {
         let (stuck, other) = (try PipedSink(), try PipedSink())
         let huge = Message.of(.changed(title: String(repeating: "x", count: 1 << 20)))

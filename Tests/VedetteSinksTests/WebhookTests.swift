@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteSinks
 
@@ -21,7 +22,7 @@ struct WebhookTests {
         try await sink(ScriptedFetcher(status: status, headers: headers)).deliver(.of())
     }
 
-    @Test("every status from 100 to 599 has its outcome, and none leaks the url")
+    @Test("every status from 100 to 599 has its outcome, and none leaks the url", .tags(.I9))
     func statuses() async throws {
         for status in 100...599 {
             let outcome = try await outcome(status: status)
@@ -84,7 +85,7 @@ struct WebhookTests {
         #expect(request.limits.total == .seconds(20))
     }
 
-    @Test("a retry sends the same id and body with the time of the attempt")
+    @Test("a retry sends the same id and body with the time of the attempt", .tags(.I4))
     func retried() async throws {
         let fetcher = ScriptedFetcher(status: 500)
         let sink = try sink(fetcher)

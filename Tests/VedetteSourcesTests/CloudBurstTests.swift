@@ -4,6 +4,7 @@ import Foundation
 import Testing
 import VedetteCore
 import VedetteEngine
+import VedetteTestSupport
 
 @testable import VedetteSources
 
@@ -62,7 +63,7 @@ struct CloudBurstTests {
         #expect(CloudBurstMessage("").code.isEmpty)
     }
 
-    @Test("every cut of the list is an error, never a shorter list")
+    @Test("every cut of the list is an error, never a shorter list", .tags(.I2))
     func truncation() throws {
         let kind = try Fixture.kind("cloudburst")
         let whole = try Fixture.bytes("cloudburst-virtualSystems-1.json")

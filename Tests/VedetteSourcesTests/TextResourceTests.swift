@@ -35,8 +35,13 @@ struct TextResourceTests {
         #expect(page.items[1]["both"] == "b@1.service:" && page.items[1]["all"] == "b@1.service -")
     }
 
-    @Test("without groups named so, the line is key and title; no line that matches is an empty list")
+    @Test(
+        "without groups named so, the line is key and title, and no item has a state; no line that matches is an empty list"
+    )
     func defaults() throws {
+        #expect(try Fixture.kind("text", match).stateNames?.isNone == true)
+        let state: [String: OptionValue] = ["state": .list([.text("rest")])]
+        #expect(try Fixture.kind("text", state.merging(match) { $1 }).stateNames?.isNone == nil)
         let page = try read(match, Array("a b\na b\n\u{1B}c d".utf8))
         #expect(page.items.map(\.key) == ["a b", "c d"] && page.items.map(\.title) == ["a b", "c d"])
         #expect(page.warnings.count == 1)

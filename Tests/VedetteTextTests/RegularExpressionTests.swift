@@ -114,7 +114,7 @@ struct RegularExpressionTests {
         #expect(found == 1600)
     }
 
-    @Test("the named groups of each text are those of its first match; a group without a part is left out")
+    @Test("the named groups of each text come from its first match; a group without a part is left out")
     func groups() throws {
         let pattern = try RegularExpression("^(?<b>\\w+)(?: (?<a>\\d+))?(x)?")
         #expect(pattern.groupNames == ["b", "a"])

@@ -121,7 +121,7 @@ struct MapReader: OptionValues {
     static func unknown(_ noun: String, _ name: String, in what: String? = nil, among known: [String]) -> String {
         let place = what.map { " in \($0)" } ?? ""
         let start = "unknown \(noun) \(quoted(name))\(place)"
-        if let meant = suggestion(for: name, among: known) { return "\(start); did you mean '\(meant)'?" }
+        if let meant = didYouMean(name, among: known) { return start + meant }
         guard !known.isEmpty else { return "\(start); none is configured" }
         let some = known.sorted().prefix(12).joined(separator: ", ")
         return "\(start); known are \(some)" + (known.count > 12 ? " and \(known.count - 12) more" : "")

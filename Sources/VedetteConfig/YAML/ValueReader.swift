@@ -166,9 +166,9 @@ extension OptionType {
         case .size: return "must be a size as '500MB' or '1GB', not '\(text)'"
         case .choice(let words):
             // Two numbers are always similar as text.
-            let word = text.contains(where: \.isLetter) ? suggestion(for: text, among: words) : nil
+            let meant = text.contains(where: \.isLetter) ? didYouMean(text, among: words) : nil
             let all = words.map { "'\($0)'" }.joined(separator: ", ")
-            return "is one of \(all), not \(quoted(text))" + (word.map { "; did you mean '\($0)'?" } ?? "")
+            return "is one of \(all), not \(quoted(text))\(meant ?? "")"
         default: return "must be a number, not '\(text)'"
         }
     }

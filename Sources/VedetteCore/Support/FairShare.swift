@@ -13,7 +13,7 @@ public struct FairShare: Sendable {
         var count = 0
 
         /// How much a hash prefers this watcher.
-        func score(_ hash: UInt64) -> UInt64 { FairShare.mixed(hash ^ seed) }
+        func score(_ hash: UInt64) -> UInt64 { StableHash.mixed(hash ^ seed) }
     }
 
     /// The watcher of each name; a name that is pinned to an absent watcher has none.
@@ -27,7 +27,7 @@ public struct FairShare: Sendable {
         of names: Set<String>, among watchers: Set<String>, pins: [String: String] = [:], groups: [String: String] = [:]
     ) {
         var holders = pins.filter { names.contains($0.key) && watchers.contains($0.value) }
-        var ranked = watchers.sorted().map { Watcher(name: $0, seed: FairShare.mixed(FairShare.hash($0))) }
+        var ranked = watchers.sorted().map { Watcher(name: $0, seed: StableHash.mixed(FairShare.hash($0))) }
         guard !ranked.isEmpty else {
             self.holders = [:]
             return
@@ -98,11 +98,4 @@ public struct FairShare: Sendable {
     public func names(of watcher: String) -> Set<String> { Set(holders.filter { $0.value == watcher }.keys) }
 
     private static func hash(_ name: String) -> UInt64 { StableHash.of(Array(name.utf8)) }
-
-    /// Spreads a hash over all bits: the finalizer of SplitMix64 (Steele, Lea and Flood, 2014).
-    private static func mixed(_ hash: UInt64) -> UInt64 {
-        var mixed = (hash ^ (hash >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
 }

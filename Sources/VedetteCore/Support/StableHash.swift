@@ -56,6 +56,14 @@ public struct StableHash: Sendable {
         return digest.value
     }
 
+    /// Spreads a number over all bits: the finalizer of SplitMix64 (Steele, Lea and Flood: Fast splittable pseudorandom number
+    /// generators, 2014).
+    public static func mixed(_ number: UInt64) -> UInt64 {
+        var mixed = (number ^ (number >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
     /// The size from which four lanes are faster than one.
     private static let long = 4096
 

@@ -80,7 +80,7 @@ extension ICalendar {
         }
         if let first = problems.unread.min() {
             let what = times(problems.unread.count, "event has", "events have")
-            warnings.append("\(what) no time that can be read and left out, first that of line \(first)")
+            warnings.append("\(what) no time that can be read and left out, the first in line \(first)")
         }
         if problems.rules > 0 {
             let what = times(problems.rules, "recurrence rule is", "recurrence rules are")

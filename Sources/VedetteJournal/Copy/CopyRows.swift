@@ -21,8 +21,7 @@ enum CopyRows {
         // A source that is given up has no name, and its rows are being deleted.
         let first = table == .source ? " where name is not null" : ""
         let after = isFirst ? first : " where (\(key)) > (\(table.key.map { _ in "?" }.joined(separator: ", ")))"
-        let columns = table.columns.map(\.name).joined(separator: ", ")
-        return "select \(columns) from \(table.name)\(after) order by \(key) limit ?"
+        return "select \(table.names) from \(table.name)\(after) order by \(key) limit ?"
     }
 
     /// Returns the rest of one source's items, then the next sources' items: one statement for both would read the first
@@ -36,15 +35,13 @@ enum CopyRows {
         return rest + (try fetch(.item, nextSources, [source, (limit - rest.count).databaseValue], db))
     }
 
-    private static let itemColumns = "i.key, i.digest, i.shown, i.absent_since, i.state_since, i.body"
-
     static let restOfSource = """
-        select s.name, \(itemColumns) from source s cross join item i on i.source = s.id
+        select s.name, \(ItemRow.columns) from source s cross join item i on i.source = s.id
         where s.name = ? and i.key > ? order by i.key limit ?
         """
 
     static let nextSources = """
-        select s.name, \(itemColumns) from source s cross join item i on i.source = s.id
+        select s.name, \(ItemRow.columns) from source s cross join item i on i.source = s.id
         where s.name > ? order by s.name, i.key limit ?
         """
 

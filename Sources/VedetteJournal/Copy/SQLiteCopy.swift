@@ -6,10 +6,10 @@ import Synchronization
 public import VedetteCore
 
 /// A journal in SQLite that is being written by a copy, under another name until it is finished.
-public final class SQLiteCopy: JournalTarget {
+public final class SQLiteCopy: JournalTarget, StoreRows {
     static let name = "journal.copying.db"
 
-    private let store: JournalStore
+    let store: JournalStore
     /// Where it goes when it is finished.
     private let place: JournalFiles
     private let lock: StateLock?
@@ -63,16 +63,6 @@ public final class SQLiteCopy: JournalTarget {
     }
 
     public var location: String { isResumable ? place.directory : place.database }
-
-    public func numbers() async throws(JournalError) -> JournalNumbers {
-        try await store.run { try CopyRows.numbers($0) }
-    }
-
-    public func rows(
-        of table: JournalTable, after last: JournalRow?, limit: Int
-    ) async throws(JournalError) -> [JournalRow] {
-        try await store.run { try CopyRows.read(table, after: last, limit: limit, $0) }
-    }
 
     public func insert(_ rows: [JournalRow], into table: JournalTable) async throws(JournalError) {
         try await store.write { try CopyRows.insert(rows, into: table, $0) }

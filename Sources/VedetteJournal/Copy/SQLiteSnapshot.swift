@@ -5,8 +5,8 @@ import Glibc
 public import VedetteCore
 
 /// The rows of a journal in a state directory, as they are when it is opened.
-public final class SQLiteSnapshot: JournalRows {
-    private let store: JournalStore
+public final class SQLiteSnapshot: JournalRows, StoreRows {
+    let store: JournalStore
     private let lock: StateLock?
 
     private init(_ store: JournalStore, _ lock: StateLock?) { (self.store, self.lock) = (store, lock) }
@@ -36,16 +36,6 @@ public final class SQLiteSnapshot: JournalRows {
     }
 
     public var location: String { store.files.directory }
-
-    public func numbers() async throws(JournalError) -> JournalNumbers {
-        try await store.run { try CopyRows.numbers($0) }
-    }
-
-    public func rows(
-        of table: JournalTable, after last: JournalRow?, limit: Int
-    ) async throws(JournalError) -> [JournalRow] {
-        try await store.run { try CopyRows.read(table, after: last, limit: limit, $0) }
-    }
 
     public func close() async {
         _ = try? await store.run { try $0.rollback() }

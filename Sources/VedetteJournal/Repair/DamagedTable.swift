@@ -15,14 +15,7 @@ struct DamagedTable {
 
     /// The last number that the table gave; nil when that is unknown or the table counts none.
     var sequence: Int64? {
-        get throws {
-            var number: Int64?
-            _ = try isReadable {
-                number = try Int64.fetchOne(
-                    db, sql: "select seq from sqlite_sequence where name = ?", arguments: [name])
-            }
-            return number
-        }
+        try? Int64.fetchOne(db, sql: "select seq from sqlite_sequence where name = ?", arguments: [name])
     }
 
     /// Counts the rows in an index; nil when that is damaged.
@@ -30,24 +23,36 @@ struct DamagedTable {
         try? Int.fetchOne(db, sql: "select count(*) from \(name) indexed by \(index)")
     }
 
-    /// Reads the rows of a table with an integer key: from both ends up to what cannot be read, then the halves between.
+    /// Reads rows up to what cannot be read.
+    /// - Parameter clauses: what follows the name of the table, such as its order.
     /// - Returns: whether every row was read.
-    func readNumbered(
-        by key: String, to last: Int64, columns: [String], _ take: ([DatabaseValue]) throws -> Void
+    func read(
+        _ columns: [String], _ clauses: String, _ arguments: StatementArguments = [], _ take: (Row) throws -> Void
     ) throws -> Bool {
-        let sql = "select \(columns.joined(separator: ", ")) from \(name) not indexed where \(key) between ? and ?"
+        do {
+            let sql = "select \(columns.joined(separator: ", ")) from \(name) \(clauses)"
+            let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
+            while let row = try rows.next() { try take(row) }
+            return true
+        } catch let error as DatabaseError where error.isUnreadable {
+            return false
+        }
+    }
+
+    /// Reads the rows of a table whose first column is an integer key: from both ends up to what cannot be read, then the halves
+    /// between.
+    /// - Returns: whether every row was read.
+    func readNumbered(_ columns: [String], to last: Int64, _ take: (Row) throws -> Void) throws -> Bool {
+        let key = columns[0]
         var (gaps, tried, isComplete) = ([Int64.min...max(last, 0)], 0, true)
         while tried < gaps.count, tried < DamagedTable.maximumTries {
             var (low, high) = (gaps[tried].lowerBound, gaps[tried].upperBound)
             tried += 1
             func read(_ order: String, _ passed: (Int64) -> Void) throws -> Bool {
-                try isReadable {
-                    let rows = try Row.fetchCursor(
-                        db.cachedStatement(sql: "\(sql) order by \(key) \(order)"), arguments: [low, high])
-                    while let row = try rows.next() {
-                        passed(row[0])
-                        try take(Array(row.databaseValues))
-                    }
+                let clauses = "not indexed where \(key) between ? and ? order by \(key) \(order)"
+                return try self.read(columns, clauses, [low, high]) {
+                    passed($0[0])
+                    try take($0)
                 }
             }
             var next = low
@@ -69,39 +74,16 @@ struct DamagedTable {
     /// Reads the rows of a table with another key from both ends up to what cannot be read.
     /// - Returns: whether every row was read.
     func readSorted(
-        by key: [String], where condition: String, columns: [String], _ take: ([DatabaseValue]) throws -> Void
+        _ columns: [String], by key: [String], where condition: String = "true",
+        _ arguments: StatementArguments = [], _ take: (Row) throws -> Void
     ) throws -> Bool {
-        let sql = "select \(columns.joined(separator: ", ")) from \(name) where \(condition) order by "
         func read(_ order: String) throws -> Bool {
-            try isReadable {
-                let keys = key.map { "\($0) \(order)" }.joined(separator: ", ")
-                let rows = try Row.fetchCursor(db, sql: sql + keys)
-                while let row = try rows.next() { try take(Array(row.databaseValues)) }
-            }
+            let keys = key.map { "\($0) \(order)" }.joined(separator: ", ")
+            return try self.read(columns, "where \(condition) order by \(keys)", arguments, take)
         }
         if try read("asc") { return true }
         // The rows that both directions reach are refused the second time.
         _ = try read("desc")
         return false
-    }
-
-    /// Reads the rows of a table as they lie in it, past its indices.
-    /// - Returns: whether every row was read.
-    func readUnindexed(columns: [String], _ take: ([DatabaseValue]) throws -> Void) throws -> Bool {
-        try isReadable {
-            let sql = "select \(columns.joined(separator: ", ")) from \(name) not indexed"
-            let rows = try Row.fetchCursor(db, sql: sql)
-            while let row = try rows.next() { try take(Array(row.databaseValues)) }
-        }
-    }
-
-    /// - Returns: false when the damaged part was reached.
-    private func isReadable(_ block: () throws -> Void) throws -> Bool {
-        do {
-            try block()
-            return true
-        } catch let error as DatabaseError where error.isUnreadable {
-            return false
-        }
     }
 }

@@ -19,10 +19,7 @@ struct JournalSalvage {
     mutating func run() throws {
         let names = try copySources()
         try copyItems(of: names)
-        try copyNumbered("event", index: "event_time") { columns in
-            guard let body = columns.text("body") else { return false }
-            return (try? EventRow.decode(body)) != nil
-        }
+        try copyNumbered("event", index: "event_time") { $0.hasEvent(in: "body") }
         try copyDeliveries()
         try copyNumbered("request")
         try copySorted("attempt", by: ["delivery", "slot"])
@@ -40,9 +37,9 @@ struct JournalSalvage {
     private mutating func copySources() throws -> [Int64: String] {
         var names: [Int64: String] = [:]
         var unreadable: [String] = []
-        try copyNumbered("source", index: "sqlite_autoindex_source_1") { columns in
-            guard let id: Int64 = columns.value("id"), let name: String = columns.value("name") else { return false }
-            guard let record = columns.text("record"), (try? JSON(parsing: record)) != nil else {
+        try copyNumbered("source", index: "sqlite_autoindex_source_1") { row in
+            guard let id: Int64 = row.value("id"), let name: String = row.value("name") else { return false }
+            guard let record: String = row.value("record"), (try? JSON(parsing: record.utf8)) != nil else {
                 unreadable.append(name)
                 return false
             }
@@ -61,7 +58,7 @@ struct JournalSalvage {
         for (id, name) in names.sorted(by: { $0.key < $1.key }) {
             let writer = try TableWriter("item", copy)
             let isComplete = try DamagedTable("item", source).readSorted(
-                by: ["key"], where: "source = \(id)", columns: writer.columns
+                writer.columns, by: ["key"], where: "source = ?", [id]
             ) { _ = try writer.insert($0) }
             guard isComplete else {
                 try copy.execute(sql: "delete from item where source = ?", arguments: [id])
@@ -72,7 +69,11 @@ struct JournalSalvage {
             }
             saved += writer.count
         }
-        isWhole = isWhole && tables.allSatisfy { $0.lost == 0 }
+        reportItems(saved, isWhole)
+    }
+
+    private mutating func reportItems(_ saved: Int, _ isWhole: Bool) {
+        let isWhole = isWhole && tables.allSatisfy { $0.lost == 0 }
         tables.append(RepairReport.Table(name: "item", saved: saved, lost: isWhole ? 0 : nil))
     }
 
@@ -82,17 +83,15 @@ struct JournalSalvage {
         let damaged = DamagedTable("item", source)
         guard damaged.count(by: "sqlite_autoindex_item_1") == nil else { return false }
         let writer = try TableWriter("item", copy)
-        guard let owner = writer.columns.firstIndex(of: "source") else { return false }
-        let isComplete = try damaged.readUnindexed(columns: writer.columns) { values in
-            guard let id = Int64.fromDatabaseValue(values[owner]), names[id] != nil else { return }
-            _ = try writer.insert(values)
+        let isComplete = try damaged.read(writer.columns, "not indexed") { row in
+            guard let id: Int64 = row.value("source"), names[id] != nil else { return }
+            _ = try writer.insert(row)
         }
         guard isComplete else {
             try copy.execute(sql: "delete from item")
             return false
         }
-        let isWhole = tables.allSatisfy { $0.lost == 0 }
-        tables.append(RepairReport.Table(name: "item", saved: writer.count, lost: isWhole ? 0 : nil))
+        reportItems(writer.count, true)
         return true
     }
 
@@ -100,15 +99,12 @@ struct JournalSalvage {
 
     private mutating func copyDeliveries() throws {
         let hasEvent = try copy.makeStatement(sql: "select 1 from event where seq = ?")
-        try copyNumbered("delivery", index: "delivery_rule") { columns in
-            guard let state: String = columns.value("state"), DeliveryState(rawValue: state) != nil,
-                let priority: String = columns.value("priority"), Priority(rawValue: priority) != nil
+        try copyNumbered("delivery", index: "delivery_rule") { row in
+            guard let state: String = row.value("state"), DeliveryState(rawValue: state) != nil,
+                let priority: String = row.value("priority"), Priority(rawValue: priority) != nil
             else { return false }
-            if let event: Int64 = columns.value("event") {
-                return try Int.fetchOne(hasEvent, arguments: [event]) != nil
-            }
-            guard let body = columns.text("event_body") else { return false }
-            return (try? EventRow.decode(body)) != nil
+            guard let event: Int64 = row.value("event") else { return row.hasEvent(in: "event_body") }
+            return try Int.fetchOne(hasEvent, arguments: [event]) != nil
         }
         // No number that a delivery knows is given to another event.
         let last = try Int64.fetchOne(copy, sql: "select max(event) from delivery") ?? 0
@@ -117,38 +113,19 @@ struct JournalSalvage {
 
     // MARK: Tables
 
-    /// The values of a row by the names of its columns.
-    private struct Columns {
-        let places: [String: Int]
-        var values: [DatabaseValue] = []
-
-        func value<Value: DatabaseValueConvertible>(_ name: String) -> Value? {
-            places[name].flatMap { Value.fromDatabaseValue(values[$0]) }
-        }
-
-        func text(_ name: String) -> [UInt8]? {
-            let text: String? = value(name)
-            return text.map { Array($0.utf8) }
-        }
-    }
-
     /// Copies a table with an integer key.
     /// - Parameters:
     ///   - index: an index of every row, which tells how many there were.
     ///   - accepts: whether the row is readable as more than SQL.
     private mutating func copyNumbered(
-        _ table: String, index: String? = nil, where accepts: (Columns) throws -> Bool = { _ in true }
+        _ table: String, index: String? = nil, where accepts: (Row) throws -> Bool = { _ in true }
     ) throws {
         let writer = try TableWriter(table, copy)
         let damaged = DamagedTable(table, source)
-        let key = writer.columns[0]
-        var columns = Columns(
-            places: Dictionary(uniqueKeysWithValues: writer.columns.enumerated().map { ($1, $0) }))
         var refused = 0
-        let last = try damaged.sequence
-        let isComplete = try damaged.readNumbered(by: key, to: last ?? 1 << 24, columns: writer.columns) { values in
-            columns.values = values
-            let isSaved = try accepts(columns) && writer.insert(values)
+        let last = damaged.sequence
+        let isComplete = try damaged.readNumbered(writer.columns, to: last ?? 1 << 24) { row in
+            let isSaved = try accepts(row) && writer.insert(row)
             if !isSaved { refused += 1 }
         }
         if let last { try raiseSequence(of: table, to: last) }
@@ -161,7 +138,7 @@ struct JournalSalvage {
     /// Copies a table with another key.
     private mutating func copySorted(_ table: String, by key: [String]) throws {
         let writer = try TableWriter(table, copy)
-        let isComplete = try DamagedTable(table, source).readSorted(by: key, where: "true", columns: writer.columns) {
+        let isComplete = try DamagedTable(table, source).readSorted(writer.columns, by: key) {
             _ = try writer.insert($0)
         }
         tables.append(RepairReport.Table(name: table, saved: writer.count, lost: isComplete ? 0 : nil))
@@ -193,13 +170,26 @@ private final class TableWriter {
     }
 
     /// - Returns: false when the table refuses the row.
-    func insert(_ values: [DatabaseValue]) throws -> Bool {
+    func insert(_ row: Row) throws -> Bool {
         do {
-            try statement.execute(arguments: StatementArguments(values))
+            try statement.execute(arguments: StatementArguments(row.databaseValues))
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
             return false
         }
         count += 1
         return true
+    }
+}
+
+extension Row {
+    /// Returns the value of a column; nil where it has none of that type.
+    fileprivate func value<Value: DatabaseValueConvertible>(_ column: String) -> Value? {
+        (self[column] as DatabaseValue?).flatMap(Value.fromDatabaseValue)
+    }
+
+    /// Whether a column has an event that can be read.
+    fileprivate func hasEvent(in column: String) -> Bool {
+        let body: String? = value(column)
+        return body.flatMap { try? EventRow.decode(Array($0.utf8)) } != nil
     }
 }

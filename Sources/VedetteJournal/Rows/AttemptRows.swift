@@ -16,11 +16,7 @@ enum AttemptRows {
                 update delivery set state = ?1, attempts = ?2, due = ?3, reason = ?4, ended_at = ?5, receiver_id = ?7
                 where id = ?6 and (ended_at is null or ?1 = 'sent' and state in ('dead', 'suppressed'))
                 """)
-        let insert = try db.cachedStatement(
-            sql: """
-                insert or replace into attempt (delivery, slot, number, at, due, state, reason)
-                values (?, ?, ?, ?, ?, ?, ?)
-                """)
+        let insert = try db.cachedStatement(sql: JournalTable.attempt.upsert)
         for attempt in attempts {
             try update.execute(arguments: [
                 attempt.state.rawValue, attempt.attempts, attempt.due.milliseconds, attempt.reason,

@@ -16,9 +16,7 @@ enum CookieRows {
             guard !jar.isEmpty else {
                 return try db.execute(sql: "delete from cookie where session = ?", arguments: [session])
             }
-            try db.execute(
-                sql: "insert or replace into cookie (session, jar) values (?, ?)",
-                arguments: [session, UTF8Column(jar)])
+            try db.execute(sql: JournalTable.cookie.upsert, arguments: [session, UTF8Column(jar)])
         }
     }
 

@@ -6,8 +6,7 @@ import VedetteCore
 /// The rows of `poll_lateness`: how late the polls of each watcher started lately.
 enum PollLatenessRows {
     static func write(_ report: PollLateness.Report, of watcher: String, _ db: Database) throws {
-        let upsert = "insert or replace into poll_lateness (\(PollLatenessRow.columns)) values (?, ?, ?, ?)"
-        try db.cachedStatement(sql: upsert).execute(arguments: [
+        try db.cachedStatement(sql: JournalTable.pollLateness.upsert).execute(arguments: [
             watcher, report.p99Milliseconds, report.polls, report.at.milliseconds,
         ])
     }

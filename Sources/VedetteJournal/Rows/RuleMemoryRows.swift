@@ -7,11 +7,7 @@ import VedetteCore
 enum RuleMemoryRows {
     static func write(_ changes: [RuleMemory.Key: RuleMemory?], _ db: Database) throws {
         guard !changes.isEmpty else { return }
-        let upsert = try db.cachedStatement(
-            sql: """
-                insert into memory (rule, slot, name, body) values (?, ?, ?, ?)
-                on conflict (rule, slot, name) do update set body = excluded.body
-                """)
+        let upsert = try db.cachedStatement(sql: JournalTable.memory.upsert)
         let delete = try db.cachedStatement(sql: "delete from memory where rule = ? and slot = ? and name = ?")
         for (key, memory) in changes {
             if let memory {

@@ -8,8 +8,7 @@ enum StoppedSinkRows {
     static func write(_ change: SinkChange, _ db: Database) throws {
         switch change {
         case .stopped(let stop):
-            let upsert = "insert or replace into stopped_sink (\(StoppedSinkRow.columns)) values (?, ?, ?, ?, ?)"
-            try db.cachedStatement(sql: upsert).execute(arguments: [
+            try db.cachedStatement(sql: JournalTable.stoppedSink.upsert).execute(arguments: [
                 stop.sink, stop.kind.word, stop.reason, stop.since.milliseconds, Int64(bitPattern: stop.fingerprint),
             ])
         case .resumed(let sink): try delete(sink, db)

@@ -76,11 +76,7 @@ enum AttemptRows {
 
     private static func insert(_ attempt: Attempt, _ transaction: Transaction) {
         transaction.enqueue(
-            """
-            insert into attempt (delivery, slot, number, at, due, state, reason) values ($1, $2, $3, $4, $5, $6, $7)
-            on conflict (delivery, slot) do update set number = excluded.number, at = excluded.at, due = excluded.due,
-              state = excluded.state, reason = excluded.reason
-            """,
+            JournalTable.attempt.upsert,
             [
                 attempt.delivery, attempt.attempts % Retention.attempts, attempt.attempts, attempt.at.milliseconds,
                 attempt.due.milliseconds, attempt.state.rawValue, attempt.reason,

@@ -10,11 +10,7 @@ enum CookieRows {
 
     static func keep(_ jar: [UInt8], of session: String, _ transaction: Transaction) {
         guard !jar.isEmpty else { return transaction.enqueue("delete from cookie where session = $1", [session]) }
-        transaction.enqueue(
-            """
-            insert into cookie (session, jar) values ($1, $2)
-            on conflict (session) do update set jar = excluded.jar
-            """, [session, UTF8Text(jar)])
+        transaction.enqueue(JournalTable.cookie.upsert, [session, UTF8Text(jar)])
     }
 
     static func forget(_ transaction: Transaction, keeping kept: Set<String>) throws {

@@ -6,10 +6,7 @@ import VedetteCore
 enum PollLatenessRows {
     static func write(_ report: PollLateness.Report, of watcher: String, _ transaction: Transaction) {
         transaction.enqueue(
-            """
-            insert into poll_lateness (\(PollLatenessRow.columns)) values ($1, $2, $3, $4)
-            on conflict (watcher) do update set p99 = excluded.p99, polls = excluded.polls, at = excluded.at
-            """,
+            JournalTable.pollLateness.upsert,
             [watcher, report.p99Milliseconds, report.polls, report.at.milliseconds])
     }
 

@@ -8,10 +8,7 @@ enum RuleMemoryRows {
         for (key, memory) in changes {
             if let memory {
                 transaction.enqueue(
-                    """
-                    insert into memory (rule, slot, name, body) values ($1, $2, $3, $4)
-                    on conflict (rule, slot, name) do update set body = excluded.body
-                    """, [key.rule, key.slot.rawValue, key.name, UTF8Text(memory.json.bytes)])
+                    JournalTable.memory.upsert, [key.rule, key.slot.rawValue, key.name, UTF8Text(memory.json.bytes)])
             } else {
                 transaction.enqueue(
                     "delete from memory where rule = $1 and slot = $2 and name = $3",

@@ -22,12 +22,7 @@ enum SourceRows {
 
     static func write(_ item: StoredItem, of source: String, _ transaction: Transaction) {
         transaction.enqueue(
-            """
-            insert into item (source, key, digest, shown, absent_since, state_since, body)
-            values ($1, $2, $3, $4, $5, $6, $7)
-            on conflict (source, key) do update set digest = excluded.digest, shown = excluded.shown,
-              absent_since = excluded.absent_since, state_since = excluded.state_since, body = excluded.body
-            """,
+            JournalTable.item.upsert,
             [
                 source, item.key, Int64(bitPattern: item.digest), Int64(bitPattern: item.shown),
                 item.absentSince?.milliseconds, item.stateSince.milliseconds, UTF8Text(item.body),

@@ -8,11 +8,7 @@ enum StoppedSinkRows {
         switch change {
         case .stopped(let stop):
             transaction.enqueue(
-                """
-                insert into stopped_sink (\(StoppedSinkRow.columns)) values ($1, $2, $3, $4, $5)
-                on conflict (sink) do update set kind = excluded.kind, reason = excluded.reason, since = excluded.since,
-                  fingerprint = excluded.fingerprint
-                """,
+                JournalTable.stoppedSink.upsert,
                 [
                     stop.sink, stop.kind.word, stop.reason, stop.since.milliseconds,
                     Int64(bitPattern: stop.fingerprint),

@@ -11,7 +11,7 @@ enum CommandKind {
         options: [
             OptionSpec(
                 "command", .list(.text), "The program and its arguments; no shell reads them.", required: true),
-            OptionSpec("directory", .text, "Where it runs, absolute.", default: "that of the watcher"),
+            OptionSpec("directory", .text, "Where it runs, absolute.", default: "the watcher's"),
             OptionSpec(
                 "environment", .map(.text), "Further variables, which win over inherited ones; `VEDETTE_…` are added."),
             OptionSpec(

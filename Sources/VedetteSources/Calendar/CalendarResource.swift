@@ -18,7 +18,7 @@ struct CalendarResource: SourceKind {
             OptionSpec(
                 "timezone", .text,
                 "The time zone of whole days and times without one, and of the times that are shown.",
-                default: "that of the calendar, else of the machine"),
+                default: "the calendar's, else the machine's"),
         ],
         every: .seconds(1800),
         make: { options throws(OptionProblem) in try CalendarResource(options) })

@@ -31,7 +31,7 @@ struct JSONPaging {
         let map = options.map("paging")
         guard options["paging"] != nil else { return nil }
         for (name, _) in map where !JSONPaging.names.contains(name) {
-            let meant = suggestion(for: name, among: JSONPaging.names).map { "; did you mean '\($0)'?" } ?? ""
+            let meant = didYouMean(name, among: JSONPaging.names) ?? ""
             throw OptionProblem("paging", name, detail: "unknown option \(quoted(name)) of 'paging'\(meant)")
         }
         let texts = Dictionary(map.map { ($0.name, $0.value) }) { first, _ in first }

@@ -4,7 +4,7 @@ import VedetteCore
 import VedetteDocument
 
 /// Any REST resource in JSON: options name as paths where its items are, and the key, title, state and fields of an item.
-struct JSONResource: SourceKind {
+struct JSONResource: PlannedKind {
     static let entry = SourceKindEntry(
         name: "json", summary: "Any REST resource in JSON, its items and fields named by paths.",
         options: requestOptions + listOptions + ItemOptions.item("Path", "paths", title: "title, then name") + [
@@ -55,7 +55,7 @@ struct JSONResource: SourceKind {
     /// Whether an object at the root may be an item without a key.
     private let mayBeWhole: Bool
     private let columns: JSONColumns
-    private let plan: ItemPlan
+    let plan: ItemPlan
     private let request: JSONRequest
     private let errors: ErrorDetection
     private let paging: JSONPaging?
@@ -105,12 +105,6 @@ struct JSONResource: SourceKind {
                 + plan.key.expressions
                 + request.fingerprint + pages + (encoding.map { ["encoding \($0)"] } ?? []))
     }
-
-    var fieldNames: [String]? { plan.names }
-    var noteNames: Set<String> { plan.noteNames }
-    var measureNames: Set<String> { plan.measureNames }
-    var stateNames: StateNames? { plan.stateNames }
-    var fingerprints: [String: UInt64] { plan.fingerprints }
 
     func request(base: String, context: PollContext) -> RequestTemplate { request.template(base) }
 

@@ -4,7 +4,7 @@ import VedetteCore
 import VedetteDocument
 
 /// Plain text: the lines that a regular expression matches as items, or the whole as one item whose text is compared.
-struct TextResource: SourceKind {
+struct TextResource: PlannedKind {
     static let entry = SourceKindEntry(
         name: "text", summary: "Plain text: lines by a regular expression, or the whole.",
         options: [
@@ -25,7 +25,7 @@ struct TextResource: SourceKind {
     let identity: UInt64
     private let pattern: (any Pattern)?
     private let columns: TextColumns
-    private let plan: ItemPlan
+    let plan: ItemPlan
     private let encoding: String?
 
     init(_ options: Options) throws(OptionProblem) {
@@ -49,9 +49,6 @@ struct TextResource: SourceKind {
     }
 
     var fieldNames: [String]? { plan.names + (pattern == nil ? ["text"] : []) }
-    var fingerprints: [String: UInt64] { plan.fingerprints }
-    var noteNames: Set<String> { plan.noteNames }
-    var measureNames: Set<String> { plan.measureNames }
 
     func request(base: String, context: PollContext) -> RequestTemplate {
         RequestTemplate(url: base, headers: [Header("Accept", "text/plain, */*;q=0.5")])

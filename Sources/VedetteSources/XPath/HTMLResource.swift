@@ -4,7 +4,7 @@ import VedetteCore
 import VedetteDocument
 
 /// A page of HTML: its rows as items, or the whole page as one item whose text is compared.
-struct HTMLResource: SourceKind {
+struct HTMLResource: PlannedKind {
     static let entry = SourceKindEntry(
         name: "html", summary: "A page of HTML: rows of it as items, or its text as one item.",
         options: [
@@ -60,12 +60,10 @@ struct HTMLResource: SourceKind {
         self.fingerprints = fingerprints
     }
 
+    var plan: ItemPlan { rows.plan }
     var mode: ReadingMode { rows.mode }
     var identity: UInt64 { rows.identity }
     var fieldNames: [String]? { rows.plan.names + (rows.items == nil ? ["text"] : []) }
-    var noteNames: Set<String> { rows.plan.noteNames }
-    var measureNames: Set<String> { rows.plan.measureNames }
-    var stateNames: StateNames? { rows.plan.stateNames }
 
     func request(base: String, context: PollContext) -> RequestTemplate { rows.request.template(base) }
 

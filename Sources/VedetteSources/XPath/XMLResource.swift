@@ -4,7 +4,7 @@ import VedetteCore
 import VedetteDocument
 
 /// Any resource in XML: options name as XPath where its items are, and the key, title, state and fields of an item.
-struct XMLResource: SourceKind {
+struct XMLResource: PlannedKind {
     static let entry = SourceKindEntry(
         name: "xml", summary: "Any resource in XML, its items and fields named by XPath.",
         options: [
@@ -28,13 +28,9 @@ struct XMLResource: SourceKind {
         namespaces = Set(options.map("namespaces").map(\.value))
     }
 
+    var plan: ItemPlan { rows.plan }
     var mode: ReadingMode { rows.mode }
     var identity: UInt64 { rows.identity }
-    var fingerprints: [String: UInt64] { rows.plan.fingerprints }
-    var fieldNames: [String]? { rows.plan.names }
-    var noteNames: Set<String> { rows.plan.noteNames }
-    var measureNames: Set<String> { rows.plan.measureNames }
-    var stateNames: StateNames? { rows.plan.stateNames }
 
     func request(base: String, context: PollContext) -> RequestTemplate { rows.request.template(base) }
 

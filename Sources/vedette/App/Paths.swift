@@ -16,7 +16,7 @@ struct Paths: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Directory of the journal, or postgres:// URL of its database; else that of 'settings.journal', else "
+            "Directory of the journal, or postgres:// URL of its database; else the place in 'settings.journal', else "
                 + "$STATE_DIRECTORY, else $XDG_STATE_HOME/vedette.", valueName: "dir"),
         completion: .directory)
     var state: String?

@@ -51,8 +51,11 @@ enum UserConfiguration {
 
     static func source(_ name: String, in configuration: Configuration) throws -> Source {
         if let source = configuration.sources.first(where: { $0.name == name }) { return source }
-        let guess =
-            suggestion(for: name, among: configuration.sources.map(\.name)).map { "; did you mean '\($0)'?" } ?? ""
-        throw Exit(.usage, "there is no source \(quoted(name))\(guess)")
+        throw Exit.unknown("source", name, among: configuration.sources.map(\.name))
+    }
+
+    static func rule(_ name: String, in configuration: Configuration) throws -> Rule {
+        if let rule = configuration.rules.first(where: { $0.name == name }) { return rule }
+        throw Exit.unknown("rule", name, among: configuration.rules.map(\.name))
     }
 }

@@ -37,7 +37,7 @@ struct AckCommand: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try UserConfiguration.load(places, readsSecrets: false)
-        let rule = try RuleSubject.rule(rule, in: configuration)
+        let rule = try UserConfiguration.rule(rule, in: configuration)
         let journal = try places.journal
         let firing = try await journal.reader().ruleMemories().filter { $0.key.rule == rule.name }
             .compactMap(\.firingMatch)
@@ -121,11 +121,5 @@ struct RuleSubject {
                     + names.joined(separator: ", ") + (found.count > 5 ? ", …" : ""))
         }
         return nil
-    }
-
-    static func rule(_ name: String, in configuration: Configuration) throws -> Rule {
-        if let rule = configuration.rules.first(where: { $0.name == name }) { return rule }
-        let guess = suggestion(for: name, among: configuration.rules.map(\.name))
-        throw Exit(.usage, "no rule is called \(quoted(name))" + (guess.map { "; did you mean '\($0)'?" } ?? ""))
     }
 }

@@ -55,8 +55,7 @@ struct EventSelection: ParsableArguments {
     static func kind(_ text: String) throws -> Event.Kind {
         let word = text.lowercased()
         if let kind = kinds.first(where: { $0.word == word || $0.rawValue == text }) { return kind }
-        let guess = suggestion(for: text, among: types).map { "; did you mean '\($0)'?" } ?? ""
-        let remedy = guess.isEmpty ? "; there are \(types.joined(separator: ", "))" : guess
+        let remedy = didYouMean(text, among: types) ?? "; there are \(types.joined(separator: ", "))"
         throw Exit(.usage, "no event is of the type \(quoted(text))\(remedy)")
     }
 
@@ -83,8 +82,7 @@ struct EventSelection: ParsableArguments {
         for (noun, name, known, filter) in wanted {
             guard let name, !known.contains(name) else { continue }
             if let reader, try await !reader.lastEvents(1, filter).isEmpty { continue }
-            let guess = suggestion(for: name, among: known).map { "; did you mean '\($0)'?" } ?? ""
-            throw Exit(.usage, "there is no \(noun) \(quoted(name))\(guess)")
+            throw Exit.unknown(noun, name, among: known)
         }
     }
 
@@ -105,9 +103,8 @@ struct EventSelection: ParsableArguments {
             }
         }
         guard let first = found.first else {
-            let guess = suggestion(for: item, among: names).map { "; did you mean '\($0)'?" } ?? ""
             let problem = source.map { "\($0) has no item \(quoted(item))" } ?? "no source has an item \(quoted(item))"
-            throw Exit(.usage, problem + guess)
+            throw Exit(.usage, problem + (didYouMean(item, among: names) ?? ""))
         }
         guard found.count == 1 else {
             let sources = found.map(\.source).joined(separator: ", ")

@@ -61,11 +61,8 @@ extension ExplainCommand {
         }
         for source in sources { subjects[Subject(source: source, key: nil)] = RuleSubject(source: source) }
         guard let found = try RuleSubject.find(key, source: source, among: Array(subjects.values), of: rule) else {
-            let near = suggestion(for: key, among: subjects.values.flatMap { [$0.name, $0.subject.key ?? $0.name] })
-            throw Exit(
-                .data,
-                "the sources of rule \(quoted(rule.name)) have no item \(quoted(key))"
-                    + (near.map { "; did you mean '\($0)'?" } ?? ""))
+            let near = didYouMean(key, among: subjects.values.flatMap { [$0.name, $0.subject.key ?? $0.name] })
+            throw Exit(.data, "the sources of rule \(quoted(rule.name)) have no item \(quoted(key))\(near ?? "")")
         }
         return (found, stored[found.subject])
     }

@@ -11,7 +11,7 @@ struct ExplainCommand: AsyncParsableCommand {
         commandName: "explain",
         abstract: "Explain why an event led to a message or not: every rule, every gate, every attempt.",
         discussion: """
-            The rules are those of the current files; the deliveries are those that were made.
+            It applies the rules of the current files, and shows the deliveries that were made.
 
             A message about several events, such as a digest, is found by the id that its sink got.
 
@@ -52,7 +52,7 @@ struct ExplainCommand: AsyncParsableCommand {
     func run() async throws {
         let configuration = try UserConfiguration.load(places, readsSecrets: false)
         if isAboutNow, let key {
-            let rule = try RuleSubject.rule(event, in: configuration)
+            let rule = try UserConfiguration.rule(event, in: configuration)
             return try await explainNow(rule, key, configuration, try await places.journal.reader())
         }
         let reader = try await places.journal.reader()

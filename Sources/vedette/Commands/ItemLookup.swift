@@ -158,9 +158,7 @@ enum ItemLookup {
 
     static func check(kind name: String) throws {
         let known = KindRegistry.sourceKinds.map(\.name)
-        guard !known.contains(name) else { return }
-        let guess = suggestion(for: name, among: known).map { "; did you mean '\($0)'?" } ?? ""
-        throw Exit(.usage, "no kind is called \(quoted(name))" + guess)
+        if !known.contains(name) { throw Exit.unknown("kind", name, among: known) }
     }
 
     /// Returns the item with that key, or with that title when it is unique.
@@ -188,10 +186,8 @@ enum ItemLookup {
 
     /// Returns the error for a name that no item has.
     static func unknown(_ wanted: String, among items: [Item], of source: String) -> Exit {
-        let near = suggestion(for: wanted, among: items.flatMap { [$0.key, $0.title ?? $0.key] })
+        let near = didYouMean(wanted, among: items.flatMap { [$0.key, $0.title ?? $0.key] })
         return Exit(
-            .data,
-            "\(source) has no item \(quoted(wanted))"
-                + (near.map { "; did you mean '\($0)'?" } ?? "; `vedette list \(source)` shows all"))
+            .data, "\(source) has no item \(quoted(wanted))" + (near ?? "; `vedette list \(source)` shows all"))
     }
 }

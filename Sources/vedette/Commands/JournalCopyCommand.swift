@@ -24,13 +24,7 @@ extension JournalCommand {
         func run() async throws {
             let (from, to) = try ends.places(places)
             let source = try await from.snapshot(isExclusive: true)
-            let target: any JournalTarget
-            do {
-                target = try await to.beginCopy()
-            } catch {
-                await source.close()
-                throw error
-            }
+            let target = try await source.beside { try await to.beginCopy() }
             try await JournalPlace.copy(from: source, to: target) { table in
                 let present = table.present > 0 ? "; \(table.present) were there already" : ""
                 Output.diagnose("\(table.name): \(counted(table.digest.rows, "row"))\(present)")
@@ -50,13 +44,7 @@ extension JournalCommand {
         func run() async throws {
             let (from, to) = try ends.places(places)
             let first = try await from.snapshot(isExclusive: false)
-            let second: any JournalRows
-            do {
-                second = try await to.snapshot(isExclusive: false)
-            } catch {
-                await first.close()
-                throw error
-            }
+            let second = try await first.beside { try await to.snapshot(isExclusive: false) }
             var table = TextTable(["TABLE", "FROM", "DIGEST", "TO", "DIGEST", ""])
             let isSame = try await JournalComparison(first, second).run { compared in
                 table.add([
@@ -74,16 +62,28 @@ extension JournalCommand {
     }
 }
 
+extension JournalRows {
+    /// Opens the other journal; closes this one where that fails.
+    fileprivate func beside<Other>(_ open: () async throws -> Other) async throws -> Other {
+        do {
+            return try await open()
+        } catch {
+            await close()
+            throw error
+        }
+    }
+}
+
 /// The two journals that a command copies or compares.
 struct JournalEnds: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Directory of the first journal, or postgres:// URL of its database; else that of the configuration.",
+            "Directory of the first journal, or postgres:// URL of its database; else the configuration's journal.",
             valueName: "place"), completion: .directory)
     var from: String?
 
     @Option(
-        help: ArgumentHelp("The second one; else that of the configuration.", valueName: "place"),
+        help: ArgumentHelp("The second one; else the configuration's journal.", valueName: "place"),
         completion: .directory)
     var to: String?
 

@@ -29,9 +29,7 @@ struct LoginCommand: AsyncParsableCommand {
     func run() async throws {
         let loader = UserConfiguration.loader(places)
         guard let secret = loader.secret(ofServer: server) else {
-            let servers = loader.names().servers
-            let guess = suggestion(for: server, among: servers).map { "; did you mean '\($0)'?" } ?? ""
-            throw Exit(.usage, "no server is called \(quoted(server))\(guess)")
+            throw Exit.unknown("server", server, among: loader.names().servers)
         }
         let store = CredentialStore(ProcessInfo.processInfo.environment)
         switch secret {

@@ -45,8 +45,7 @@ struct OutboxCommand: AsyncParsableCommand {
         func checkNames(_ names: NamesInUse) throws {
             for (noun, name, known) in [("sink", sink, names.sinks), ("rule", rule, names.rules)] {
                 guard let name, !known.isEmpty, !known.contains(name) else { continue }
-                let guess = suggestion(for: name, among: known).map { "; did you mean '\($0)'?" } ?? ""
-                throw Exit(.usage, "there is no \(noun) \(quoted(name))\(guess)")
+                throw Exit.unknown(noun, name, among: known)
             }
         }
     }

@@ -109,8 +109,7 @@ struct ProbeCommand: AsyncParsableCommand {
     private func find(_ name: String) throws -> Server {
         let servers = try UserConfiguration.load(places).servers
         if let found = servers.first(where: { $0.name == name }) { return found }
-        let guess = suggestion(for: name, among: servers.map(\.name)).map { "; did you mean '\($0)'?" } ?? ""
-        throw Exit(.usage, "no server is called \(quoted(name))\(guess)")
+        throw Exit.unknown("server", name, among: servers.map(\.name))
     }
 
     private func probe(

@@ -94,9 +94,7 @@ struct ReplayCommand: AsyncParsableCommand {
     private func subject() throws -> (Source, RuleSet, [String]) {
         if let kind {
             guard let entry = KindRegistry.sourceKinds.first(where: { $0.name == kind }) else {
-                let guess = suggestion(for: kind, among: KindRegistry.sourceKinds.map(\.name))
-                throw Exit(
-                    .usage, "no kind is called \(quoted(kind))" + (guess.map { "; did you mean '\($0)'?" } ?? ""))
+                throw Exit.unknown("kind", kind, among: KindRegistry.sourceKinds.map(\.name))
             }
             let source = Source(
                 name: kind, kindName: kind, kind: try entry.make(Options()), server: Server(name: ""),

@@ -25,8 +25,7 @@ struct SendCommand: AsyncParsableCommand {
     func run() async throws {
         let configuration = try UserConfiguration.load(places)
         guard let definition = configuration.sinks.first(where: { $0.name == sink }) else {
-            let guess = suggestion(for: sink, among: configuration.sinks.map(\.name))
-            throw Exit(.usage, "no sink is called \(quoted(sink))" + (guess.map { "; did you mean '\($0)'?" } ?? ""))
+            throw Exit.unknown("sink", sink, among: configuration.sinks.map(\.name))
         }
         let client = try HTTPClient()
         let clock = SystemClock()

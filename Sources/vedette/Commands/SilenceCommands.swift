@@ -41,14 +41,10 @@ struct SilenceSubject: ParsableArguments {
             return pattern
         }
         if let sink, !configuration.sinks.contains(where: { $0.name == sink }) {
-            let guess = suggestion(for: sink, among: configuration.sinks.map(\.name))
-            throw Exit(.usage, "no sink is called \(quoted(sink))" + (guess.map { "; did you mean '\($0)'?" } ?? ""))
+            throw Exit.unknown("sink", sink, among: configuration.sinks.map(\.name))
         }
         if let source { _ = try UserConfiguration.source(source, in: configuration) }
-        if let rule, !configuration.rules.contains(where: { $0.name == rule }) {
-            let guess = suggestion(for: rule, among: configuration.rules.map(\.name))
-            throw Exit(.usage, "no rule is called \(quoted(rule))" + (guess.map { "; did you mean '\($0)'?" } ?? ""))
-        }
+        if let rule { _ = try UserConfiguration.rule(rule, in: configuration) }
         if let item { try await check(item: item, in: sources(of: configuration), journal) }
         var silence = Silence(rule: rule, source: source, item: item, sink: sink, created: now)
         silence.fields = patterns
@@ -75,8 +71,8 @@ struct SilenceSubject: ParsableArguments {
         guard !known.isEmpty else {
             return Output.diagnose("no item is known yet, so that \(quoted(item)) was not checked")
         }
-        let guess = suggestion(for: item, among: known).map { "; did you mean '\($0)'?" }
-        throw Exit(.usage, "no item is called \(quoted(item))" + (guess ?? "; `vedette list SOURCE` prints the keys"))
+        let remedy = didYouMean(item, among: known) ?? "; `vedette list SOURCE` prints the keys"
+        throw Exit(.usage, "there is no item \(quoted(item))\(remedy)")
     }
 
     /// Opens the journal; nil where there is none yet.
@@ -119,7 +115,7 @@ struct SnoozeCommand: AsyncParsableCommand {
             valueName: "time or state"))
     var until: String?
 
-    @Flag(help: "Do not tell at the end what is still so.")
+    @Flag(help: "Do not send at the end what is still true.")
     var drop = false
 
     @OptionGroup var places: Paths
@@ -182,11 +178,11 @@ struct SnoozeCommand: AsyncParsableCommand {
         let names = sources.map { $0.kind.stateNames }
         let known = Set(names.compactMap { $0?.known }.joined())
         if !names.contains(where: { $0?.contains(state) ?? true }) {
-            let guess = suggestion(for: state, among: known).map { "; did you mean '\($0)'?" }
             throw Exit(
                 .usage,
                 "no item ever has the state \(quoted(state))"
-                    + (guess ?? (known.isEmpty ? "" : "; the states are \(known.sorted().joined(separator: ", "))")))
+                    + (didYouMean(state, among: known)
+                        ?? (known.isEmpty ? "" : "; the states are \(known.sorted().joined(separator: ", "))")))
         }
         guard names.contains(where: { $0 == nil }), let reader = try await SilenceSubject.reader(places.journal) else {
             return
@@ -195,7 +191,7 @@ struct SnoozeCommand: AsyncParsableCommand {
         let seen = try await reader.sourceRecords().filter { wanted.contains($0.name) }
             .flatMap { $0.snapshot?.states.keys.map { $0 } ?? [] }
         guard !seen.isEmpty, !seen.contains(state) else { return }
-        let guess = suggestion(for: state, among: seen).map { "; did you mean '\($0)'?" } ?? ""
+        let guess = didYouMean(state, among: seen) ?? ""
         Output.diagnose("warning: no item has the state \(quoted(state)) now\(guess)")
     }
 }

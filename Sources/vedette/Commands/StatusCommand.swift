@@ -16,7 +16,7 @@ struct StatusCommand: AsyncParsableCommand {
               vedette status --check > /dev/null || echo "look at vedette status"
             """)
 
-    @Argument(help: "Sources to tell all of.", completion: Completions.sources)
+    @Argument(help: "Show everything about these sources.", completion: Completions.sources)
     var sources: [String] = []
 
     @Flag(help: "List every source and every problem.")

@@ -66,9 +66,9 @@ struct TrustCommand: AsyncParsableCommand {
         if let source = sources.first(where: { $0.name == subject }) {
             return (source.url, source.server, configuration.files)
         }
-        let guess = suggestion(for: subject, among: servers.map(\.name) + sources.map(\.name))
-        let hint = guess.map { "did you mean '\($0)'?" } ?? "an address begins with https://"
-        throw Exit(.usage, "no server or source is called \(quoted(subject)); \(hint)")
+        let guess = didYouMean(subject, among: servers.map(\.name) + sources.map(\.name))
+        let hint = guess ?? "; an address begins with https://"
+        throw Exit(.usage, "there is no server or source \(quoted(subject))\(hint)")
     }
 
     private func save(_ pin: String, _ target: Target) throws {

@@ -34,6 +34,11 @@ struct Exit: Error, CustomStringConvertible {
 
     init(_ code: Code, _ description: String) { (self.code, self.description) = (code, description) }
 
+    /// A name that nothing has, with the nearest one.
+    static func unknown(_ noun: String, _ name: String, among known: some Sequence<String>) -> Exit {
+        Exit(.usage, "there is no \(noun) \(quoted(name))\(didYouMean(name, among: known) ?? "")")
+    }
+
     /// Every error has a code: what is unknown here is an error of this program.
     init(_ error: any Error) {
         switch error {

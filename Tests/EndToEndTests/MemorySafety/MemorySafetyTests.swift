@@ -2,12 +2,15 @@
 
 import Foundation
 import Testing
+import VedetteTestSupport
 
 /// With `VEDETTE=FILE` these tests try that program, such as the release binary, whose optimised code has faults of its own.
 /// contrib/memcheck runs them under valgrind.
 @Suite("The whole program with poisoned memory", .timeLimit(.minutes(10 * Program.slowness)))
 struct MemorySafetyTests {
-    @Test("I11: the tables of these tests have each source kind, each that reads streams, and each sink kind")
+    @Test(
+        "I11: the tables of these tests have each source kind, each that reads streams, and each sink kind", .tags(.I11)
+    )
     func tables() async throws {
         let schema = try #require(Program.object(try await Program.run(["schema"]).out))
         func kinds(_ part: String) -> Set<String> {
@@ -29,6 +32,7 @@ struct MemorySafetyTests {
 
     @Test(
         "I11: each source kind reads unchanged, changed, unreadable, missing and oversized bodies, over each way to get bytes",
+        .tags(.I11),
         arguments: PoisonedMemory.all)
     func sources(_ memory: PoisonedMemory) async throws {
         let place = await Place()
@@ -71,6 +75,7 @@ struct MemorySafetyTests {
 
     @Test(
         "I11: a watcher polls what does not change again and again, and reads records of streams, good and bad ones",
+        .tags(.I11),
         arguments: PoisonedMemory.all)
     func watcher(_ memory: PoisonedMemory) async throws {
         let place = await Place()
@@ -142,6 +147,7 @@ struct MemorySafetyTests {
 
     @Test(
         "I11: each sink kind sends, retries what its receiver could not take, reads a long answer, and ends what is refused",
+        .tags(.I11),
         .enabled(if: Desktop.missing.isEmpty, "missing programs: \(Desktop.missing.joined(separator: ", "))"),
         arguments: PoisonedMemory.all)
     func sinks(_ memory: PoisonedMemory) async throws {

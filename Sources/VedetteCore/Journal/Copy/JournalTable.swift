@@ -25,6 +25,9 @@ public struct JournalTable: Sendable, Hashable {
     /// The names of the columns, as a statement lists them.
     public var names: String { columns.map(\.name).joined(separator: ", ") }
 
+    /// The statement of both stores that adds a row, or changes the one with its key. Its values are in the order of the columns.
+    public let upsert: String
+
     /// The columns of the primary key.
     public var key: ArraySlice<Column> { columns.prefix(keyCount) }
 
@@ -41,6 +44,14 @@ public struct JournalTable: Sendable, Hashable {
                 }
             return Column(name: String(parts[0]), kind: kind)
         }
+        let names = self.columns.map(\.name)
+        let key = names.prefix(keyCount).joined(separator: ", ")
+        let values = names.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
+        let changes = names.dropFirst(keyCount).map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+        upsert = """
+            insert into \(name) (\(names.joined(separator: ", "))) values (\(values))
+            on conflict (\(key)) do update set \(changes)
+            """
     }
 
     public static let source = JournalTable("source", key: 1, "name", "record")
@@ -60,25 +71,25 @@ public struct JournalTable: Sendable, Hashable {
         "ended_at:integer",
         "tags", "suppressed:integer", "chain", "bytes:integer", "field", "subject", "receiver_id")
 
-    private static let attempt = JournalTable(
+    public static let attempt = JournalTable(
         "attempt", key: 2, "delivery:integer", "slot:integer", "number:integer", "at:integer", "due:integer", "state",
         "reason")
 
     public static let request = JournalTable(
         "request", key: 1, "id:integer", "verb", "argument", "created:integer")
 
-    private static let cookie = JournalTable("cookie", key: 1, "session", "jar")
+    public static let cookie = JournalTable("cookie", key: 1, "session", "jar")
 
-    static let memory = JournalTable("memory", key: 3, "rule", "slot", "name", "body")
+    public static let memory = JournalTable("memory", key: 3, "rule", "slot", "name", "body")
 
     public static let silence = JournalTable(
         "silence", key: 1, "id:integer", "rule", "source", "item", "until:integer", "until_state", "created:integer",
         "sink", "drops:flag", "begins:integer", "fields")
 
-    static let stoppedSink = JournalTable(
+    public static let stoppedSink = JournalTable(
         "stopped_sink", key: 1, "sink", "kind", "reason", "since:integer", "fingerprint:integer")
 
-    static let pollLateness = JournalTable(
+    public static let pollLateness = JournalTable(
         "poll_lateness", key: 1, "watcher", "p99:integer", "polls:integer", "at:integer")
 
     /// In an order in which no row names one that comes later.

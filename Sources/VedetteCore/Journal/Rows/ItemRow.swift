@@ -3,7 +3,7 @@
 /// How both stores keep an item of a snapshot.
 public enum ItemRow {
     /// The columns that are decoded.
-    public static let columns = "key, digest, shown, absent_since, state_since, body"
+    public static let columns = JournalTable.item.columns.dropFirst().map(\.name).joined(separator: ", ")
 
     /// Reads a row of these columns.
     public static func decode(_ row: some StoredRow) throws(UnreadableRow) -> StoredItem {

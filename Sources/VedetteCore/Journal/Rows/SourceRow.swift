@@ -3,7 +3,7 @@
 /// How both stores keep the record of a source.
 public enum SourceRow {
     /// The columns that are decoded.
-    public static let columns = "name, record"
+    public static let columns = JournalTable.source.names
 
     /// Reads a row of these columns.
     public static func decode(_ row: some StoredRow) throws(UnreadableRow) -> SourceRecord {

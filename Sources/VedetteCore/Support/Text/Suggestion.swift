@@ -28,6 +28,11 @@ public func suggestion(for word: String, among candidates: some Sequence<String>
     return distance == 0 || shared >= 2 ? candidate : nil
 }
 
+/// Returns the end of an error's sentence that proposes the nearest candidate, `; did you mean 'team'?`; nil where none is near.
+public func didYouMean(_ word: String, among candidates: some Sequence<String>) -> String? {
+    suggestion(for: word, among: candidates).map { "; did you mean '\($0)'?" }
+}
+
 /// Returns the number of edits between two words (optimal string alignment: insert, delete, replace, swap of neighbours); nil
 /// when there are more than `limit`.
 func distance(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar], atMost limit: Int) -> Int? {

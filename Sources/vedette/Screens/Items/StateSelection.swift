@@ -23,7 +23,7 @@ struct StateSelection {
         let states = states(rows)
         return wanted.filter { text in !states.contains { StateSelection.matches(text, $0) } }.map { text in
             if states.isEmpty { return "the items have no state" }
-            let near = suggestion(for: text, among: states.sorted()).map { "; did you mean '\($0)'?" }
+            let near = didYouMean(text, among: states.sorted())
             return "no item is \(quoted(text)) now"
                 + (near ?? "; there are \(states.sorted().prefix(10).joined(separator: ", "))")
         }
