@@ -17,6 +17,7 @@ import time
 import calendars
 import flood
 import hostile
+import https
 import readers
 import retention
 import sources
@@ -489,6 +490,24 @@ def costs(options, bench):
                         "< %.1f" % max(1.5, count * 15e-5), cost.ready < max(1.5, count * 15e-5))
 
 
+def secure(options, rows):
+    """What a poll costs over HTTPS, where few come in a second."""
+    targets = {"20": ("loop", 2.0), "21": ("loop", 2.0), "22": ("curl", 0.7)}
+    for shape in https.SHAPES:
+        if shape.row not in rows:
+            continue
+        costs = [https.measure(options, shape, max(20, shape.every)) for _ in range(options.cycles)]
+        ours, loop, curl = (statistics.median(getattr(cost, name) for cost in costs) * 1e6 for name in ("ours", "loop", "curl"))
+        against, target = targets[shape.row]
+        ratio = ours / (loop if against == "loop" else curl)
+        print("\nRow %s  %s\n  CPU of a poll, us: %.0f; the loop in C %.0f; `curl -Z` with a handshake each %.0f; %.0f MB\n"
+              "  ratio to %s: %.2f   target <= %.1f: %s" % (
+                  shape.row, shape, ours, loop, curl, costs[-1].memory / 1e6, against, ratio, target, "met" if ratio <= target else "MISSED"))
+        sys.stdout.flush()
+        summary.add("Row %s  %s" % (shape.row, shape), "CPU, us", ours, loop if against == "loop" else curl, ratio,
+                    "<= %.1f" % target, ratio <= target)
+
+
 def first_line(command):
     text = subprocess.run(command, capture_output=True, text=True, check=False)
     return ((text.stdout + text.stderr).splitlines() or ["?"])[0]
@@ -530,7 +549,7 @@ def main():
         for row, measure in (("4", inside.reading), ("6", inside.comparing), ("7", inside.routing)):
             if row in rows:
                 measure()
-        if set(rows) - {"4", "6", "7", "16", "18"}:
+        if set(rows) - {"4", "6", "7", "16", "18", "20", "21", "22"}:
             bench = Bench(options)
         if "1" in rows or "2" in rows:
             bench.cycles_of(rows)
@@ -557,6 +576,7 @@ def main():
             pruned(options)
         if "19" in rows:
             costs(options, bench)
+        secure(options, rows)
         summary.print_table(earlier)
         if options.json:
             summary.write(options.json)

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CCurl
+import Glibc
 import Synchronization
 public import VedetteCore
 import VedetteSystem
 
 /// The fetcher over one libcurl multi handle on one thread. It lives until `shutdown` is called.
 public actor HTTPClient: Fetcher, MailCarrier {
-    /// Idle connections kept for reuse (I8).
-    private static let maximumConnections = 256
+    /// Idle connections kept for reuse (I8): one with TLS takes 38 KB.
+    private static let maximumConnections: rlim_t = 512
     /// Parsed URLs kept with their origins.
     private static let maximumTargets = 16_384
     /// Up to so many URLs their last hops are kept too (I8).
@@ -55,14 +56,14 @@ public actor HTTPClient: Fetcher, MailCarrier {
         self.cookies = SessionCookies(cookies)
         logins = LoginSessions(self.cookies, pages)
         guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, let multi = curl_multi_init(),
-            let share = curl_share_init()
+            let sessions = TLSSessions()
         else { throw FetchError(.configuration, "failed to start libcurl") }
-        cc_share_data(share, CURL_LOCK_DATA_DNS)
-        cc_share_data(share, CURL_LOCK_DATA_SSL_SESSION)
-        cc_multi_set_long(multi, CURLMOPT_MAXCONNECTS, HTTPClient.maximumConnections)
+        let connections = HTTPClient.connections()
+        cc_multi_set_long(multi, CURLMOPT_MAXCONNECTS, connections)
         loop = LoopExecutor(multi: multi)
         transfers = Transfers(
-            loop, Transfers.Handles(multi: multi, share: share), self.cookies, memory: memory, isPrivate: isPrivate)
+            loop, Transfers.MultiHandle(multi: multi), sessions, self.cookies, memory: memory, connections: connections,
+            isPrivate: isPrivate)
         guard cc_resolves_in_threads() != 0 else {
             throw FetchError(
                 .configuration, "this libcurl resolves names without a thread, so one slow name would stop all requests"
@@ -78,20 +79,34 @@ public actor HTTPClient: Fetcher, MailCarrier {
     ///
     /// It is not isolated, since the actor's thread itself frees the libcurl handles.
     public nonisolated func shutdown() async {
-        guard let handles = await endTransfers() else { return }
+        guard let handle = await endTransfers() else { return }
         await withCheckedContinuation { continuation in
             loop.stop {
-                curl_multi_cleanup(handles.multi)
-                curl_share_cleanup(handles.share)
+                curl_multi_cleanup(handle.multi)
                 continuation.resume()
             }
         }
     }
 
     /// - Returns: nil when the client is shut down already.
-    private func endTransfers() async -> Transfers.Handles? {
+    private func endTransfers() async -> Transfers.MultiHandle? {
         await cookies.finishWrites(by: self)
         return transfers.shutDown()
+    }
+
+    /// Sleeps until the deadline on the client's thread; throws at once when the task is cancelled.
+    /// - Returns: false, at once, where the caller runs on another thread: a sleep would wake both.
+    public nonisolated func sleep(until deadline: BootTime) async throws(CancellationError) -> Bool {
+        guard loop.isOnLoop else { return false }
+        try await loop.sleep(until: deadline)
+        return true
+    }
+
+    /// Returns how many idle connections are kept: at most a quarter of the descriptors that this process may have.
+    private static func connections() -> Int {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue)), &limit) == 0 else { return 64 }
+        return Int(min(maximumConnections, max(64, limit.rlim_cur / 4)))
     }
 
     // MARK: A fetch

@@ -21,12 +21,11 @@ final class Transfers {
         }
     }
 
-    /// The libcurl handles of all transfers.
+    /// libcurl's multi handle.
     ///
-    /// `@unchecked Sendable`: only the loop's thread uses them, for transfers until `shutDown`, and then to free them.
-    struct Handles: @unchecked Sendable {
+    /// `@unchecked Sendable`: only the loop's thread uses it, for transfers until `shutDown`, and then to free it.
+    struct MultiHandle: @unchecked Sendable {
         let multi: UnsafeMutableRawPointer
-        let share: UnsafeMutableRawPointer
     }
 
     /// A poll without an answer after this time gives its slot in the lane to another. In milliseconds, as all times here.
@@ -36,7 +35,10 @@ final class Transfers {
     private static let maximumFree = 256
 
     private let loop: LoopExecutor
-    private let handles: Handles
+    private let handle: MultiHandle
+    /// What mail and the handles that have not yet met a server with TLS resume from.
+    private let sessions: TLSSessions
+    private var sessionCache = TLSSessionCache()
     private let cookies: SessionCookies
     private let isPrivate: @Sendable (IPAddress) -> Bool
     let memory: MemoryBudget
@@ -45,31 +47,35 @@ final class Transfers {
     private var lastID: RequestQueue.ID = 0
     private(set) var waiting: [RequestQueue.ID: Job] = [:]
     private(set) var running: [RequestQueue.ID: (transfer: Transfer, recipient: Recipient)] = [:]
-    private(set) lazy var mails = MailTransfers(multi, share) { [unowned self] in queue.finish($0) }
+    private(set) lazy var mails = MailTransfers(multi, sessions) { [unowned self] in queue.finish($0) }
     private var free: [Transfer] = []
     private var reuse = ConnectionReuse()
+    private var keeping: KeptConnections
     private var lastTimeoutCheck: Int64 = 0
     private(set) var isShutDown = false
 
+    /// - Parameter connections: idle connections that are kept at most.
     init(
-        _ loop: LoopExecutor, _ handles: Handles, _ cookies: SessionCookies, memory: Int,
-        isPrivate: @escaping @Sendable (IPAddress) -> Bool
+        _ loop: LoopExecutor, _ handle: MultiHandle, _ sessions: TLSSessions, _ cookies: SessionCookies, memory: Int,
+        connections: Int, isPrivate: @escaping @Sendable (IPAddress) -> Bool
     ) {
-        (self.loop, self.handles, self.cookies, self.isPrivate) = (loop, handles, cookies, isPrivate)
+        (self.loop, self.handle, self.sessions) = (loop, handle, sessions)
+        (self.cookies, self.isPrivate) = (cookies, isPrivate)
         self.memory = MemoryBudget(limit: memory)
+        keeping = KeptConnections(places: connections)
     }
 
-    private var multi: UnsafeMutableRawPointer { handles.multi }
-    private var share: UnsafeMutableRawPointer { handles.share }
+    private var multi: UnsafeMutableRawPointer { handle.multi }
 
     /// Cancels everything. What is added later ends as cancelled.
-    /// - Returns: the handles, which nothing here uses any more; nil when it was shut down already.
-    func shutDown() -> Handles? {
+    /// - Returns: the handle, which nothing here uses any more; nil when it was shut down already.
+    func shutDown() -> MultiHandle? {
         guard !isShutDown else { return nil }
         isShutDown = true
         for id in Array(waiting.keys) + Array(running.keys) + mails.ids { cancel(id) }
         free = []
-        return handles
+        sessionCache.removeAll()
+        return handle
     }
 
     func nextID() -> RequestQueue.ID {
@@ -107,18 +113,28 @@ final class Transfers {
 
     private func start(_ id: RequestQueue.ID, _ hop: RedirectHop, _ recipient: @escaping Recipient, now: Int64) {
         let transfer =
-            free.popLast() ?? Transfer(share: share, budget: memory, streams: streams, isPrivate: isPrivate)
+            free.popLast()
+            ?? Transfer(sessions: sessions, budget: memory, streams: streams, isPrivate: isPrivate)
         guard let transfer else {
             queue.finish(id)
             return recipient(.failure(FetchError(.memory, "there is no memory for another transfer")))
         }
-        let isFresh = reuse.needsOwnConnection(hop.tls.pin, at: hop.origin, over: hop.server, now: now)
-        let isSet = transfer.begin(id, hop, cookies: cookies.header(for: hop), isFresh: isFresh, now: now)
+        let server = hop.server
+        let isKept = keeping.began(server, now: now)
+        let isFresh = reuse.needsOwnConnection(hop.tls.pin, at: hop.origin, over: server, now: now)
+        let isSet = transfer.begin(
+            id, hop, cookies: cookies.header(for: hop), on: isFresh ? .own : isKept ? .kept : .last,
+            sessions: sessions(for: hop), now: now)
         running[id] = (transfer, recipient)
         guard isSet, curl_multi_add_handle(multi, transfer.easy) == CURLM_OK else {
             let detail = "libcurl refused an option of the request to \(hop.origin); nothing was sent"
             return end(id, .failure(FetchError(.configuration, detail)))
         }
+    }
+
+    private func sessions(for hop: RedirectHop) -> TLSSessions? {
+        guard hop.url.scheme == "https" else { return nil }
+        return sessionCache.sessions(of: TLSSessionCache.Server(origin: hop.origin, tls: hop.tls))
     }
 
     /// Cancels a request or mail; one that has finished is left alone.
@@ -141,6 +157,9 @@ final class Transfers {
         guard let (transfer, recipient) = running.removeValue(forKey: id) else { return }
         curl_multi_remove_handle(multi, transfer.easy)
         queue.finish(id)
+        if let server = transfer.hop?.server {
+            keeping.ended(server, keepAlive: transfer.keepAlive, now: KernelClock.monotonic.milliseconds)
+        }
         let open = transfer.stream.flatMap { $0.isOpen ? $0 : nil }
         transfer.reset()
         if free.count < Self.maximumFree, !isShutDown { free.append(transfer) }

@@ -7,16 +7,16 @@ import VedetteSystem
 /// The mails under way, by the loop's thread alone.
 final class MailTransfers {
     private let multi: UnsafeMutableRawPointer
-    private let share: UnsafeMutableRawPointer
+    private let sessions: TLSSessions
     /// Takes the id of a mail that has ended.
     private let ended: (RequestQueue.ID) -> Void
     private var mails: [RequestQueue.ID: MailTransfer] = [:]
 
     init(
-        _ multi: UnsafeMutableRawPointer, _ share: UnsafeMutableRawPointer,
+        _ multi: UnsafeMutableRawPointer, _ sessions: TLSSessions,
         ended: @escaping (RequestQueue.ID) -> Void
     ) {
-        (self.multi, self.share, self.ended) = (multi, share, ended)
+        (self.multi, self.sessions, self.ended) = (multi, sessions, ended)
     }
 
     var isEmpty: Bool { mails.isEmpty }
@@ -31,7 +31,7 @@ final class MailTransfers {
             return recipient(.failure(FetchError(.network, "there is no memory for another transfer")))
         }
         mails[id] = transfer
-        if !transfer.configure(share: share) || curl_multi_add_handle(multi, transfer.easy) != CURLM_OK {
+        if !transfer.configure(share: sessions.share) || curl_multi_add_handle(multi, transfer.easy) != CURLM_OK {
             let detail = "libcurl refused an option of the mail to \(mail.server.origin); nothing was sent"
             drop(transfer, .failure(FetchError(.configuration, detail)))
         }

@@ -12,6 +12,8 @@ struct ResponseHead {
     private(set) var length: Int?
     private(set) var encoding: String?
     private(set) var setsCookies = false
+    /// How long the server keeps the connection when it is idle, in milliseconds (`Keep-Alive: timeout=5`, RFC 2068 §19.7.1.1).
+    private(set) var keepAlive: Int64?
     private(set) var hasEnded = false
     private var receivedBytes = 0
     private var lengthText: [UInt8]?
@@ -76,6 +78,10 @@ struct ResponseHead {
                 let text = String(decoding: value, as: UTF8.self).lowercased()
                 encoding = encoding.map { $0 + "," + text } ?? text
             }
+        case 0x6B:
+            if let value = ResponseHead.value(of: "keep-alive:", in: line) {
+                keepAlive = ResponseHead.timeout(in: value)
+            }
         case 0x73: setsCookies = setsCookies || ResponseHead.value(of: "set-cookie:", in: line) != nil
         case 0x74: isChunked = isChunked || ResponseHead.value(of: "transfer-encoding:", in: line) != nil
         default: break
@@ -90,6 +96,15 @@ struct ResponseHead {
             for i in 0..<name.count where line[i] | 0x20 != name[i] | 0x20 { return nil }
             return line[name.count...].filter { $0 > 32 }
         }
+    }
+
+    /// Returns the `timeout` of a Keep-Alive header in milliseconds; nil without one.
+    private static func timeout(in value: [UInt8]) -> Int64? {
+        for parameter in String(decoding: value, as: UTF8.self).lowercased().split(separator: ",") {
+            guard parameter.hasPrefix("timeout="), let seconds = UInt32(parameter.dropFirst(8)) else { continue }
+            return Int64(seconds) * 1000
+        }
+        return nil
     }
 
     private mutating func end(_ limits: FetchLimits, isHead: Bool, isReply: Bool) -> FetchError? {

@@ -13,7 +13,9 @@ final class Transfer {
     private(set) var startedAt: Int64 = 0
     /// Why we ended the transfer ourselves.
     private(set) var problem: FetchError?
-    private let share: UnsafeMutableRawPointer
+    /// What the handle resumes TLS sessions from: it always has a share, since libcurl loses the sessions of a handle's own that
+    /// gets one.
+    private var sessions: TLSSessions
     let message = CurlMessage()
     private var limits = FetchLimits()
     /// Whether a response has no body, and whether its headers suffice: each header line asks.
@@ -44,16 +46,17 @@ final class Transfer {
     private static let maximumDigestAttempts = 4
 
     init?(
-        share: UnsafeMutableRawPointer, budget: MemoryBudget, streams: StreamActivity,
+        sessions: TLSSessions, budget: MemoryBudget, streams: StreamActivity,
         isPrivate: @escaping @Sendable (IPAddress) -> Bool
     ) {
         guard let easy = curl_easy_init() else { return nil }
         (self.streams, body) = (streams, ResponseBody(budget))
-        (self.easy, self.share, self.budget, self.isPrivate) = (easy, share, budget, isPrivate)
+        (self.easy, self.sessions, self.budget, self.isPrivate) = (easy, sessions, budget, isPrivate)
+        cc_set_pointer(easy, CURLOPT_SHARE, sessions.share)
     }
 
     deinit {
-        // Before `settings`, whose list it has.
+        // Before `settings` and `sessions`, whose list and share it has.
         curl_easy_cleanup(easy)
     }
 
@@ -62,6 +65,9 @@ final class Transfer {
 
     /// Whether a status line has arrived.
     var hasAnswered: Bool { head.status != 0 }
+
+    /// How long the server keeps the connection when it is idle, in milliseconds; nil when it did not say so.
+    var keepAlive: Int64? { head.keepAlive }
 
     /// Whether the headers are complete. libcurl reports a connection that ends within them as a response without a body.
     var hasHead: Bool { head.hasEnded }
@@ -90,7 +96,7 @@ final class Transfer {
         guard let hop else { return false }
         let sent = attempts
         defer { attempts = sent }
-        return begin(id, hop, cookies: cookies, isFresh: true, now: startedAt)
+        return begin(id, hop, cookies: cookies, on: .own, now: startedAt)
     }
 
     /// Whether the response needs no more of its body: the headers of a delivery's reply, an error or a redirect suffice.
@@ -102,9 +108,12 @@ final class Transfer {
     ///
     /// - Parameters:
     ///   - cookies: the value of the Cookie header.
-    ///   - isFresh: whether the hop needs a connection of its own.
+    ///   - sessions: the TLS sessions of the server; nil for one without TLS.
     /// - Returns: false when libcurl refused an option: the handle may then have the last hop's, and must not be used.
-    func begin(_ id: RequestQueue.ID, _ hop: RedirectHop, cookies: String?, isFresh: Bool, now: Int64) -> Bool {
+    func begin(
+        _ id: RequestQueue.ID, _ hop: RedirectHop, cookies: String?, on connection: ConnectionUse,
+        sessions: TLSSessions? = nil, now: Int64
+    ) -> Bool {
         (self.id, self.hop, startedAt) = (id, hop, now)
         (problem, speedMark) = (nil, nil)
         (attempts, isFromPrivate, refusedPrivate) = (0, false, false)
@@ -114,11 +123,17 @@ final class Transfer {
         limits = hop.request.limits
         (isHead, isReply) = (hop.method == "HEAD", hop.request.lane == .deliveries)
         secretsVersion = hop.isRepeatable ? 0 : hop.request.secrets.version
-        let settings = hop.settings(cookies: cookies, isFresh: isFresh)
+        let settings = hop.settings(cookies: cookies, isFresh: connection == .own)
         let becomesPlain = hop.body == nil && hop.method == "GET"
         var isSet = true
         if !isPlain || !becomesPlain || !hasOptions(of: settings) { isSet = configure(hop, settings.options) }
         isSet = cc_set_string(easy, CURLOPT_URL, hop.sentURL) == CURLE_OK && isSet
+        if let sessions, sessions !== self.sessions {
+            isSet = cc_set_pointer(easy, CURLOPT_SHARE, sessions.share) == CURLE_OK && isSet
+            self.sessions = sessions
+        }
+        let isKept = connection == .kept && !settings.options.isFresh
+        cc_set_long(easy, CURLOPT_FORBID_REUSE, isKept ? 0 : 1)
         isPlain = becomesPlain && isSet
         cc_set_list(easy, CURLOPT_HTTPHEADER, settings.headers)
         self.settings = settings
@@ -132,7 +147,6 @@ final class Transfer {
     /// - Returns: false when libcurl refused an option that protects the request.
     private func configure(_ hop: RedirectHop, _ options: TransferOptions) -> Bool {
         curl_easy_reset(easy)
-        cc_set_pointer(easy, CURLOPT_SHARE, share)
         let user = Unmanaged.passUnretained(self).toOpaque()
         cc_set_pointer(easy, CURLOPT_PRIVATE, user)
         cc_set_pointer(easy, CURLOPT_WRITEDATA, user)

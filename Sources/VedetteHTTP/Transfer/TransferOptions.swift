@@ -51,7 +51,6 @@ struct TransferOptions: Hashable {
     /// - Returns: false when libcurl refused one; then nothing may be sent.
     func apply(to easy: UnsafeMutableRawPointer) -> Bool {
         cc_set_long(easy, CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
-        cc_set_long(easy, CURLOPT_FORBID_REUSE, isFresh ? 1 : 0)
         cc_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(connect.wholeMilliseconds)))
         cc_set_long(easy, CURLOPT_TIMEOUT_MS, total.map { max(1, Int($0.wholeMilliseconds)) } ?? 0)
         let isProtected = tls.apply(to: easy) && setProxy(on: easy)

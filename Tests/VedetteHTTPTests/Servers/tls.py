@@ -33,6 +33,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_response(302 if target else 200)
         if target:
             self.send_header("Location", target)
+        if self.path == "/close":
+            self.send_header("Connection", "close")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)

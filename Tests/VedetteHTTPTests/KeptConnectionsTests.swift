@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import VedetteHTTP
+
+@Suite("Connections that are kept")
+struct KeptConnectionsTests {
+    @Test("a server that is asked again within a minute keeps its connection, any other closes it")
+    func pause() {
+        var kept = KeptConnections(places: 10)
+        func poll(_ server: String, at now: Int64) -> Bool {
+            defer { kept.ended(server, keepAlive: nil, now: now + 10) }
+            return kept.began(server, now: now)
+        }
+        #expect(poll("often", at: 1000) && poll("seldom", at: 1000))
+        #expect(poll("often", at: 61_009) && !poll("seldom", at: 61_010))
+        // A source that is polled more often than before.
+        #expect(poll("seldom", at: 70_000))
+    }
+
+    @Test("what a server says of its idle connections decides for it")
+    func keepAlive() {
+        var kept = KeptConnections(places: 10)
+        func poll(at now: Int64, _ keepAlive: Int64?) -> Bool {
+            defer { kept.ended("a", keepAlive: keepAlive, now: now) }
+            return kept.began("a", now: now)
+        }
+        #expect(poll(at: 1, 5000) && !poll(at: 6000, nil) && poll(at: 10_000, 300_000) && poll(at: 200_000, nil))
+    }
+
+    @Test("while a server answers, the connections of further requests to it are kept")
+    func busy() {
+        var kept = KeptConnections(places: 10)
+        #expect(kept.began("a", now: 1))
+        kept.ended("a", keepAlive: nil, now: 2)
+        #expect(!kept.began("a", now: 100_000) && kept.began("a", now: 100_001))
+        kept.ended("a", keepAlive: nil, now: 100_002)
+        #expect(kept.began("a", now: 100_003))
+    }
+
+    @Test("of more servers than places the first keep theirs, until they are asked no more")
+    func places() {
+        var kept = KeptConnections(places: 2)
+        func poll(_ server: String, at now: Int64) -> Bool {
+            defer { kept.ended(server, keepAlive: nil, now: now) }
+            return kept.began(server, now: now)
+        }
+        for round in Int64(1)...3 {
+            #expect(["a", "b", "c"].map { poll($0, at: round * 20_000) } == [true, true, false])
+        }
+        #expect(poll("b", at: 119_000) && !poll("c", at: 119_000))
+        #expect(poll("c", at: 130_000) && !poll("a", at: 130_000))
+    }
+
+    @Test("the servers that are remembered are bounded, and those that answer stay")
+    func bound() {
+        var kept = KeptConnections(places: 2)
+        #expect(kept.began("busy", now: 1))
+        for number in 0...2 * KeptConnections.maximumKnown {
+            _ = kept.began("\(number)", now: 2)
+            kept.ended("\(number)", keepAlive: nil, now: 2)
+        }
+        #expect(kept.began("busy", now: 3) && kept.began("another", now: 3))
+    }
+}
+
+@Suite("Connections that are kept, on the wire")
+struct KeptConnectionsWireTests {
+    @Test("a connection that its server would have closed by the next request is closed")
+    func short() async throws {
+        let server = try WireServer { _ in .ok("ok", "Keep-Alive: max=9, timeout=0") }
+        defer { server.close() }
+        try await withClient { client async throws in
+            for _ in 0..<4 { #expect(try await client.bodyText(.get(server.url())) == "ok") }
+        }
+        #expect(server.requests.map(\.connection) == [1, 1, 2, 3])
+    }
+}
