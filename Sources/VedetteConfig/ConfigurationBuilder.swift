@@ -16,8 +16,10 @@ struct ConfigurationBuilder {
         var rules: [YAMLNode] = []
     }
 
-    func build(_ files: [ConfigurationFile]) -> Configuration {
-        let sections = sections(files)
+    /// - Parameter tried: has the rules in place of those of the files; nil for these.
+    func build(_ files: [ConfigurationFile], trying tried: ConfigurationFile? = nil) -> Configuration {
+        var sections = sections(files)
+        if let tried { sections.rules = rules(of: tried) }
         let serverReader = ServerReader(values: values)
         let servers = named(sections.maps["servers"], "server").map { ($0.name, serverReader.server($0)) }
         let sourceReader = SourceReader(
@@ -99,6 +101,13 @@ struct ConfigurationBuilder {
             }
         }
         return sections
+    }
+
+    /// Returns the rules of a text: one, a list of them, or those of a file.
+    private func rules(of file: ConfigurationFile) -> [YAMLNode] {
+        guard let root = YAMLDocument.root(of: file, budget: AliasBudget(), findings) else { return [] }
+        if let rules = root.child("rules") { return rules.elements("'rules'", findings) ?? [] }
+        return root.isList ? root.elements("the text", findings) ?? [] : [root]
     }
 
     /// Returns the entries of a section over all files. A name that is used twice is an error with both places.

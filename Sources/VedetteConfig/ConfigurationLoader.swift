@@ -9,7 +9,7 @@ public struct ConfigurationLoader: Sendable {
     private let directory: String?
     private let kinds: Kinds
     let environment: [String: String]
-    private let readsSecrets: Bool
+    private var readsSecrets: Bool
 
     /// Creates a loader.
     /// - Parameters:
@@ -38,6 +38,13 @@ public struct ConfigurationLoader: Sendable {
 
     /// The directory where a first configuration belongs; nil when no home directory is known.
     public var directoryToWrite: String? { directory ?? userDirectory }
+
+    /// The same loader, for what neither polls nor sends.
+    public var withoutSecrets: ConfigurationLoader {
+        var loader = self
+        loader.readsSecrets = false
+        return loader
+    }
 
     /// Whether no directory was named and none exists.
     public var isMissing: Bool { directory == nil && findPath(Findings()) == nil }
@@ -115,6 +122,19 @@ public struct ConfigurationLoader: Sendable {
         let files = findPath(Findings()).map { ConfigurationFile.all(in: $0, Findings()) } ?? []
         let proposed = ConfigurationFile(path: path, text: text, isPrivate: true)
         return load(files + [proposed], findings).diagnostics.filter { $0.file == path }
+    }
+
+    /// Reads rules that are in no file, beside the sources, sinks and windows of the files: one rule, a list of them, or a file
+    /// with `rules`, of which nothing else is read.
+    /// - Returns: the rules, and what is said about them; with an error a rule may lack a part.
+    public func rules(trying text: String) -> (rules: [Rule], diagnostics: [Diagnostic]) {
+        let findings = Findings()
+        let tried = ConfigurationFile(path: "rule", text: text, isPrivate: true)
+        let files = findPath(Findings()).map { ConfigurationFile.all(in: $0, Findings()) } ?? []
+        let secrets = SecretReader(environment: environment, findings: findings, reads: false)
+        let configuration = ConfigurationBuilder(kinds: kinds, values: ValueReader(secrets: secrets))
+            .build(files, trying: tried)
+        return (configuration.rules, findings.sorted().filter { $0.file == tried.path })
     }
 
     /// Validates files that are in memory.

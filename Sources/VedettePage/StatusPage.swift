@@ -34,20 +34,26 @@ public struct StatusPage: Sendable {
     let facts: RecentFacts
     let hub: ChangeHub
     private let access: @Sendable () async -> PageAccess
-    private let formToken: String
+    let formToken: String
+    let trials: TrialService
     private let cookie: SessionCookie
     private let others: [Route]
+
+    /// Whether clients must show a token.
+    var hasToken: Bool { get async { await access().token != nil } }
 
     /// - Parameters:
     ///   - hub: tells of changes of the journal; shared by all streams.
     ///   - access: who may use the page now.
     ///   - sign: returns the HMAC-SHA256 of a message, for cookies.
+    ///   - trials: tries what is not configured yet.
     ///   - routes: served beside the page's own.
     public init(
         _ sources: Sources, hub: ChangeHub, access: @escaping @Sendable () async -> PageAccess,
-        sign: @escaping @Sendable (_ message: [UInt8], _ key: [UInt8]) -> [UInt8]?, routes: [Route] = []
+        sign: @escaping @Sendable (_ message: [UInt8], _ key: [UInt8]) -> [UInt8]?, trials: TrialService,
+        routes: [Route] = []
     ) {
-        (self.sources, self.hub, self.access, others) = (sources, hub, access, routes)
+        (self.sources, self.hub, self.access, self.trials, others) = (sources, hub, access, trials, routes)
         cookie = SessionCookie(sign: sign)
         facts = RecentFacts(sources)
         formToken = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
@@ -133,6 +139,8 @@ public struct StatusPage: Sendable {
             Route(.get, "/outbox") { request in
                 await view(.outbox, request) { render, _ throws(JournalError) in try await outbox(request, render) }
             },
+            Route(.get, "/try") { _ in await trialForms() },
+            trialRoute,
             Route(.get, "/live") { [hub, clock = sources.clock] _ in
                 PageResponse(contentType: "text/event-stream", body: .stream(ChangeStream(hub, clock: clock)))
             },
@@ -144,6 +152,12 @@ public struct StatusPage: Sendable {
             },
             Route(.get, "/icon.svg", isOpen: true) { _ in Assets.response(Assets.icon, "image/svg+xml") },
         ]
+    }
+
+    private var trialRoute: Route {
+        var route = Route(.post, "/try") { await tried($0) }
+        route.requiresToken = true
+        return route
     }
 
     /// What a view found: its title and content, or nothing.

@@ -102,6 +102,29 @@ struct ReachTests {
         }
     }
 
+    @Test("case 20: private addresses at some hosts and ports alone, also by a redirect and by a name")
+    func named() async throws {
+        let known = try WireServer(at: "127.0.0.1") { $0.target == "/in" ? .redirect(302, to: "/") : .ok("known") }
+        let unknown = try WireServer(.ok("secret"), at: "127.0.0.1")
+        let there = unknown.url("/s3cret")
+        let elsewhere = try WireServer(.redirect(302, to: there), at: "127.0.0.1")
+        let back = known.url("/in")
+        let outside = try WireServer(.redirect(302, to: back), at: "127.0.0.2")
+        defer { WireServer.close(known, unknown, elsewhere, outside) }
+        let places = Set([known.url(), elsewhere.url()].compactMap { WebURL($0)?.hostAndPort })
+        try await withWorld { client async throws in
+            func get(_ url: String) -> Request { .get(url) { $0.reach = .privateOnly(at: places) } }
+            #expect(try await client.bodyText(get(known.url())) == "known")
+            #expect(try await client.bodyText(get(outside.url())) == "known")
+            for url in [
+                unknown.url(), elsewhere.url(), "http://localhost:\(known.port)/", "http://127.1:\(known.port)/",
+            ] {
+                #expect(await client.failed(get(url))?.failure == .privateAddress, "\(url)")
+            }
+        }
+        #expect(unknown.connections == 0)
+    }
+
     @Test("case 20: behind a proxy a literal address is checked, and a name is not resolved")
     func proxied() async throws {
         let proxy = try WireServer(.ok("through the proxy"))

@@ -31,7 +31,9 @@ struct APIRoutesTests {
                 var numbers = WatcherNumbers(version: "1.2")
                 numbers.isStalled = isStalled
                 return numbers
-            }, registry: MetricRegistry(), meaning: { $1 == "json" && $0 == "Started" ? .busy : StateMeaning(of: $0) })
+            }, registry: MetricRegistry(),
+            trials: TrialService(FakeTrials(), clock: clock, configuration: { configuration }),
+            meaning: { $1 == "json" && $0 == "Started" ? .busy : StateMeaning(of: $0) })
     }
 
     private func ask(_ target: String, _ headers: [HeaderField] = []) async throws -> PageResponse {
@@ -371,9 +373,11 @@ struct APIRoutesTests {
         #expect(document["openapi"] == .string("3.1.0"))
         let paths = document["paths"]?.members ?? []
         #expect(paths.map(\.name) == api.routes.map(\.pattern))
-        #expect(Set(paths.compactMap { $0.value["get"]?["operationId"]?.string }).count == paths.count)
+        func operation(_ path: JSON.Member) -> JSON? { path.value["get"] ?? path.value["post"] }
+        #expect(Set(paths.compactMap { operation($0)?["operationId"]?.string }).count == paths.count)
+        #expect(paths.filter { $0.value["post"] != nil }.map(\.name) == ["/api/v1/probe", "/api/v1/test"])
         for (route, path) in zip(api.table, paths) {
-            let parameters = path.value["get"]?["parameters"]?.array ?? []
+            let parameters = operation(path)?["parameters"]?.array ?? []
             #expect(parameters.compactMap { $0["name"]?.string } == route.parameters.map(\.name))
             let inPath = parameters.filter { $0["in"] == .string("path") }.compactMap { $0["name"]?.string }
             #expect(

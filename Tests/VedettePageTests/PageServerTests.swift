@@ -13,11 +13,12 @@ struct PageServerTests {
     /// Starts a server on a free port, and stops it when `body` is over.
     private func serving(
         _ routes: [Route], limits: PageLimits = PageLimits(), healthChecks: Set<String> = [],
+        abandonable: Set<String> = [],
         _ body: (UInt16) async throws -> Void
     ) async throws {
         let router = Router(routes)
         let server = try await PageServer.start(
-            .network(host: "127.0.0.1", port: 0), limits: limits, healthChecks: healthChecks
+            .network(host: "127.0.0.1", port: 0), limits: limits, healthChecks: healthChecks, abandonable: abandonable
         ) {
             await router.respond(to: $0)
         }
@@ -264,6 +265,35 @@ struct PageServerTests {
             let text = try await RawClient.exchange(port, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
             #expect(text.hasPrefix("HTTP/1.1 503"))
             for await _ in cancelled { break }
+        }
+    }
+
+    @Test("a handler of a path that is named so is cancelled when its client closes the connection; others go on")
+    func goneClient() async throws {
+        let (cancelled, cancellation) = AsyncStream<String>.makeStream()
+        let (began, beginning) = AsyncStream<Void>.makeStream()
+        let routes = ["/try", "/other"].map { path in
+            Route(.post, path) { _ in
+                beginning.yield()
+                await waitForCancellation()
+                cancellation.yield(path)
+                return .text("late")
+            }
+        }
+        try await serving(routes, abandonable: ["/try"]) { port in
+            func request(_ path: String) -> String { "POST \(path) HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n" }
+            var other: RawClient? = try RawClient(port)
+            try other?.send(request("/other"))
+            for await _ in began { break }
+            other = nil
+            var client: RawClient? = try RawClient(port)
+            try client?.send(request("/try?x=1"))
+            for await _ in began { break }
+            client = nil
+            for await path in cancelled {
+                #expect(path == "/try")
+                break
+            }
         }
     }
 

@@ -57,7 +57,9 @@ struct PageTests {
                 happening: { [PageText.Piece($0.kind.word)] }, meaning: { state, _ in StateMeaning(of: state) },
                 outcome: { status, _ in (status.state.rawValue, " for \(status.delivery.message.sink)") }),
             clock: clock)
-        return StatusPage(sources, hub: hub, access: { access() }, sign: { Array($0.reversed()) + $1.reversed() })
+        return StatusPage(
+            sources, hub: hub, access: { access() }, sign: { Array($0.reversed()) + $1.reversed() },
+            trials: TrialService(FakeTrials(), clock: clock, configuration: { facts }))
     }
 
     private func get(_ page: StatusPage, _ target: String, headers: [HeaderField] = []) async throws -> (

@@ -9,7 +9,9 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -22,6 +24,7 @@ from selenium.webdriver.common.by import By
 WIDTHS = (1280, 390)
 SCHEMES = ("light", "dark")
 PATIENCE = 20
+TOKEN = "token-of-the-page-0123"
 
 # Returns what is wrong with the document, a sentence each.
 AUDIT = r"""
@@ -44,8 +47,8 @@ for (let text = walker.nextNode(); text; text = walker.nextNode()) {
   const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
   if (ratio < 4.5) problems.push(`contrast ${ratio.toFixed(2)} of '${text.data.trim().slice(0, 40)}'`);
 }
-for (const node of document.querySelectorAll('button, a, summary, input:not([type=hidden])')) {
-  const name = node.textContent.trim() || node.getAttribute('aria-label') || (node.labels && node.labels[0]?.textContent);
+for (const node of document.querySelectorAll('button, a, summary, input:not([type=hidden]), textarea, select')) {
+  const name = (node.labels && node.labels[0]?.textContent) || node.textContent.trim() || node.getAttribute('aria-label');
   if (!name) problems.push(`no name: ${node.outerHTML.slice(0, 60)}`);
 }
 for (const node of document.querySelectorAll('svg')) {
@@ -98,22 +101,44 @@ def wait(what: str, condition) -> None:
     print(f"  ok  {what}", flush=True)
 
 
+class Site(BaseHTTPRequestHandler):
+    """Rows for a trial, one with a hostile name."""
+
+    def do_GET(self) -> None:
+        rows = [{"id": n, "name": f"job-{n}" if n > 1 else "<img src=x onerror=alert(1)>" + "y" * 300, "state": "Ready"} for n in range(1, 31)]
+        body = json.dumps(rows).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
 class World:
-    """A watcher of one file, with a receiver that is not there."""
+    """A watcher of one file and one site, with a receiver that is not there."""
 
     def __init__(self, program: str, folder: Path) -> None:
         self.rows = folder / "rows.json"
         self.write("Starting")
+        site = ThreadingHTTPServer(("127.0.0.1", 0), Site)
+        threading.Thread(target=site.serve_forever, daemon=True).start()
+        self.site = f"http://127.0.0.1:{site.server_port}"
+        (folder / "token").touch(0o600)
+        (folder / "token").write_text(TOKEN)
         (folder / "config").mkdir()
         (folder / "config" / "vedette.yaml").write_text(f"""
 sources:
   systems: {{kind: json, url: "file://{self.rows}", key: id, title: name, state: state, every: 200ms}}
+  site: {{kind: json, url: "{self.site}/rows.json", key: id, every: 1h}}
   absent: {{kind: json, url: "http://127.0.0.1:1/", every: 1h, fails: 1}}
 sinks: {{hook: {{kind: webhook, url: "http://127.0.0.1:1/"}}}}
 rules:
   - {{name: ready, when: {{field: state, to: Ready}}, notify: [hook]}}
   - {{name: stuck, when: {{stays: Starting}}, for: 1h, notify: [hook]}}
-settings: {{listen: "127.0.0.1:0"}}
+settings: {{listen: {{address: "127.0.0.1:0", token: {{file: "{folder}/token"}}}}}}
 """)
         self.log = folder / "log"
         with self.log.open("w") as log:
@@ -168,6 +193,48 @@ def press(driver: webdriver.Chrome, label: str) -> None:
     next(node for node in driver.find_elements(By.TAG_NAME, "button") if node.text == label).click()
 
 
+def login(driver: webdriver.Chrome, world: World) -> None:
+    driver.get(world.address + "/")
+    driver.find_element(By.ID, "token").send_keys(TOKEN)
+    press(driver, "Open")
+    wait("the token opens the page", lambda: "systems" in text(driver))
+    # That the token is asked for is an error for the browser's log, and for nobody else.
+    driver.get_log("browser")
+
+
+def trial_of_address(driver: webdriver.Chrome, world: World) -> None:
+    driver.get(world.address + "/try")
+    driver.find_element(By.ID, "address").send_keys(world.site + "/rows.json")
+    press(driver, "Try the address")
+    wait("an address is tried", lambda: "How to watch it" in text(driver))
+
+
+def trial_of_rule(driver: webdriver.Chrome, world: World) -> None:
+    driver.get(world.address + "/try")
+    rule = driver.find_element(By.ID, "rule")
+    rule.clear()
+    rule.send_keys("name: any\nwhen: {source: systems, field: state}\nnotify: [hook]")
+    press(driver, "Try the rule")
+    wait("a rule is tried", lambda: re.search(r"any to hook: \d+ sent", text(driver)))
+
+
+def trials(driver: webdriver.Chrome, world: World, script: bool) -> None:
+    trial_of_address(driver, world)
+    yaml = driver.find_element(By.ID, "yaml").text
+    expect("kind: json" in yaml and "and 10 more" in text(driver), "the page shows the YAML and the first items")
+    button = driver.find_element(By.CSS_SELECTOR, "[data-copy]")
+    expect(button.is_displayed() == script, "the button that copies is there with a script alone")
+    if script:
+        button.click()
+        wait("it copies", lambda: button.text == "Copied")
+        expect(driver.execute_script("return getSelection().toString()").strip() == yaml.strip(), "what it copies is the YAML")
+    trial_of_rule(driver, world)
+    driver.get(world.address + "/try")
+    driver.find_element(By.ID, "address").send_keys("http://127.0.0.1:1/")
+    press(driver, "Try the address")
+    wait("why an address cannot be tried is told", lambda: "private address" in text(driver))
+
+
 def live(driver: webdriver.Chrome, world: World) -> None:
     driver.get(world.address + "/")
     wait("the page is live", lambda: driver.find_element(By.ID, "live").text == "live")
@@ -205,7 +272,8 @@ def safety(driver: webdriver.Chrome, world: World) -> None:
 
 def looks(driver: webdriver.Chrome, world: World, axe: str, pictures: Path | None) -> None:
     pages = {"overview": "/", "source": "/sources/systems", "item": "/sources/systems/item?key=1", "events": "/events",
-             "event": "/events/1", "rules": "/rules", "silences": "/silences", "outbox": "/outbox", "missing": "/sources/none"}
+             "event": "/events/1", "rules": "/rules", "silences": "/silences", "outbox": "/outbox", "try": "/try",
+             "tried address": trial_of_address, "tried rule": trial_of_rule, "missing": "/sources/none"}
     problems = []
     for name, path in pages.items():
         for width in WIDTHS:
@@ -214,7 +282,10 @@ def looks(driver: webdriver.Chrome, world: World, axe: str, pictures: Path | Non
                                        {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500})
                 driver.execute_cdp_cmd("Emulation.setEmulatedMedia",
                                        {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
-                driver.get(world.address + path)
+                if callable(path):
+                    path(driver, world)
+                else:
+                    driver.get(world.address + path)
                 problems += [f"{name}, {width}, {scheme}: {problem}" for problem in driver.execute_script(AUDIT)]
                 driver.execute_script(axe)
                 problems += [f"{name}, {width}, {scheme}: axe-core: {problem}" for problem in driver.execute_async_script(AXE)]
@@ -237,15 +308,18 @@ def main() -> None:
         try:
             driver = browser(folder)
             drivers.append(driver)
+            login(driver, world)
             live(driver, world)
             buttons(driver, world)
+            trials(driver, world, script=True)
             safety(driver, world)
             looks(driver, world, Path(axe).read_text(), pictures)
             plain = browser(folder, script=False)
             drivers.append(plain)
-            plain.get(world.address + "/")
+            login(plain, world)
             expect("systems" in text(plain), "without JavaScript the page shows the same")
             buttons(plain, world)
+            trials(plain, world, script=False)
             world.end()
         finally:
             for driver in drivers:

@@ -50,6 +50,9 @@ static inline const struct sockaddr *cm_peer(struct MHD_Connection *connection) 
     return info == NULL ? NULL : info->client_addr;
 }
 
+// POLLRDHUP of poll(2), which <poll.h> has with _GNU_SOURCE alone: the other end sends no more.
+static const short cm_closed_by_peer = 0x2000;
+
 #define CM_STREAM_END MHD_CONTENT_READER_END_OF_STREAM
 static const uint64_t cm_unknown_size = MHD_SIZE_UNKNOWN;
 

@@ -6,6 +6,8 @@ public struct RuleSimulation: Sendable {
     private var engine: RuleEngine
     private var now: Timestamp?
     private var sources = Set<String>()
+    /// Whether a call left out deadlines, since it had gone through as many as it may.
+    public private(set) var isCut = false
 
     /// Starts with rules that remember nothing.
     public init(_ rules: RuleSet, civil: any CivilTime) { engine = RuleEngine(rules, civil: civil) }
@@ -54,6 +56,9 @@ public struct RuleSimulation: Sendable {
                 deliveries +=
                     engine.evaluatePoll(of: source, at: time(at), identifier: RuleSimulation.identifier).deliveries
             }
+        }
+        if steps > 0, steps == maximumSteps, let next = nextDeadline(after: at, confirming), next <= end {
+            isCut = true
         }
         now = max(at, end)
         return deliveries

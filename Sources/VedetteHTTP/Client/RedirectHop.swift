@@ -65,7 +65,7 @@ final class RedirectHop: Sendable {
         (method, body, headers) = (request.method, request.body, request.headers)
         (self.credentials, validators, tls) = (credentials, request.validators, request.tls)
         proxy = ProxySelection(request.proxy, for: target.url, in: environment)
-        refusesPrivate = request.reach == .publicOnly
+        refusesPrivate = request.reach.refusesPrivate(at: target.url, fromPrivate: nil)
         isRepeatable = request.isRepeatable && credentials == nil
         try validate()
     }
@@ -191,15 +191,7 @@ final class RedirectHop: Sendable {
             self, target, method: becomesGet && method != "HEAD" ? "GET" : method, body: becomesGet ? nil : body,
             headers: kept, credentials: isElsewhere ? nil : credentials,
             validators: isSameDocument ? validators : Validators(), tls: isElsewhere ? tls.forOtherOrigins : tls,
-            refusesPrivate: refusesPrivate(after: fromPrivate))
-    }
-
-    private func refusesPrivate(after fromPrivate: Bool) -> Bool {
-        switch request.reach {
-        case .anywhere: false
-        case .publicOnly: true
-        case .likeTheFirst: !fromPrivate
-        }
+            refusesPrivate: request.reach.refusesPrivate(at: target.url, fromPrivate: fromPrivate))
     }
 
     /// Whether a header belongs to one origin, or has the name of a credential.

@@ -8,6 +8,10 @@ enum APIError: Error {
     case invalid(String)
     /// What it names does not exist.
     case missing(String)
+    /// Something else is under way.
+    case conflict(String)
+    /// The request can be read, and what it asks for does not work.
+    case failed(String)
     /// The journal cannot be read.
     case unavailable(String)
 
@@ -17,6 +21,8 @@ enum APIError: Error {
             switch self {
             case .invalid(let detail): (400, "Bad request", detail)
             case .missing(let detail): (404, "Not found", detail)
+            case .conflict(let detail): (409, "Conflict", detail)
+            case .failed(let detail): (422, "Unprocessable content", detail)
             case .unavailable(let detail): (503, "The journal cannot be read", detail)
             }
         let body = JSON.members([

@@ -35,12 +35,16 @@ struct APIOperation: Sendable {
 
     typealias Handler = @Sendable (Request) async throws(APIError) -> PageResponse
 
+    /// `.get`, or `.post`, which takes the bearer token alone.
+    var method = PageRequest.Method.get
     var pattern: String
     /// The operation's name in the document.
     var name: String
     /// What it returns, in one sentence.
     var summary: String
     var parameters: [APIParameter] = []
+    /// The name of the schema of the body; nil for none.
+    var body: String?
     var responses: [Response]
     /// Whether it needs no token.
     var isOpen = false
@@ -50,7 +54,7 @@ struct APIOperation: Sendable {
 
     /// The route for the router.
     var route: Route {
-        var route = Route(.get, pattern, isOpen: isOpen) { request in
+        var route = Route(method, pattern, isOpen: isOpen) { request in
             do throws(APIError) {
                 return try await handler(try checked(request))
             } catch {
@@ -58,6 +62,7 @@ struct APIOperation: Sendable {
             }
         }
         route.otherSites = otherSites
+        if method == .post { (route.proof, route.requiresToken) = (.bearer, true) }
         return route
     }
 

@@ -18,6 +18,7 @@ public struct APIRoutes: Sendable {
     let numbers: @Sendable () async -> WatcherNumbers
     let readiness: Readiness
     let registry: MetricRegistry
+    let trials: TrialService
     let meaning: @Sendable (_ state: String, _ kind: String) -> StateMeaning?
 
     /// - Parameters:
@@ -25,18 +26,20 @@ public struct APIRoutes: Sendable {
     ///   - configuration: returns the one in force.
     ///   - status: reads what `status` shows of it.
     ///   - numbers: reads what metrics show besides the numbers of `registry`.
+    ///   - trials: tries what is not configured yet.
     ///   - meaning: returns what a state of a source of a kind means; nil when nobody can tell.
     public init(
         journal: any JournalAccess, hub: ChangeHub, clock: any Clock, version: String,
         configuration: @escaping @Sendable () async -> ConfigurationFacts,
         status: @escaping @Sendable (ConfigurationFacts) async throws(JournalError) -> StatusFacts,
         numbers: @escaping @Sendable () async -> WatcherNumbers, registry: MetricRegistry,
+        trials: TrialService,
         meaning: @escaping @Sendable (_ state: String, _ kind: String) -> StateMeaning?
     ) {
         (self.journal, self.hub, self.clock, self.version) = (journal, hub, clock, version)
         shared = EventWindow(journal)
         (self.configuration, self.status) = (configuration, status)
-        (self.numbers, self.registry, self.meaning) = (numbers, registry, meaning)
+        (self.numbers, self.registry, self.trials, self.meaning) = (numbers, registry, trials, meaning)
         readiness = Readiness(clock) { await numbers().isStalled }
     }
 
@@ -51,7 +54,7 @@ public struct APIRoutes: Sendable {
     var table: [APIOperation] {
         HealthRoutes(api: self).operations + SourceRoutes(api: self).operations + RuleRoutes(api: self).operations
             + DeliveryRoutes(api: self).operations + EventRoutes(api: self).operations
-            + BadgeRoutes(api: self).operations
+            + BadgeRoutes(api: self).operations + TrialRoutes(trials: trials).operations
     }
 
     // MARK: Parameters

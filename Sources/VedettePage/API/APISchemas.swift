@@ -8,6 +8,7 @@ enum APISchemas {
         case text, whole, number, flag, time, object
         case texts, objects
         case reference(String)
+        case list(String)
 
         var json: JSON {
             switch self {
@@ -19,6 +20,7 @@ enum APISchemas {
             case .object: .members(["type": .string("object")])
             case .texts: .members(["type": .string("array"), "items": Form.text.json])
             case .objects: .members(["type": .string("array"), "items": Form.object.json])
+            case .list(let name): .members(["type": .string("array"), "items": Form.reference(name).json])
             case .reference(let name): .members(["$ref": .string("#/components/schemas/\(name)")])
             }
         }
@@ -71,6 +73,20 @@ enum APISchemas {
                     "source": .text, "kind": .text, "seq": .whole, "poll": .text, "item": .reference("Item"),
                     "changes": .objects,
                     "error": .object, "summary": .object,
+                ]),
+            "AddressQuestion": object(["address"], ["address": .text]),
+            "AddressTrial": object(
+                ["kind", "summary", "notes", "count", "items", "yaml"],
+                [
+                    "kind": .text, "summary": .text, "notes": .texts, "count": .whole, "items": .list("Item"),
+                    "yaml": .text,
+                ]),
+            "RuleQuestion": object(["rule"], ["rule": .text, "since": .text]),
+            "RuleTrial": object(
+                ["events", "counts", "messages", "waiting", "notes"],
+                [
+                    "events": .whole, "end": .time, "counts": .objects, "messages": .objects, "waiting": .texts,
+                    "notes": .texts,
                 ]),
             "Problem": object(
                 ["title", "status", "detail"], ["title": .text, "status": .whole, "detail": .text]),

@@ -10,7 +10,11 @@ struct OpenAPI: Sendable {
     let version: String
 
     var text: String {
-        let paths = operations.map { JSON.Member(name: $0.pattern, value: .members(["get": json($0)])) }
+        let paths = operations.map {
+            JSON.Member(
+                name: $0.pattern,
+                value: .object([JSON.Member(name: $0.method == .post ? "post" : "get", value: json($0))]))
+        }
         let own = APIOperation(
             pattern: Self.path, name: "openapi", summary: "This document",
             responses: [.init(contentType: "application/json", description: "The document")]
@@ -66,9 +70,18 @@ struct OpenAPI: Sendable {
                 "description": .string("The request is refused; the reason"),
                 "content": .members(["text/plain": .members(["schema": .members(["type": .string("string")])])]),
             ]))
+        let body = operation.body.map { schema -> JSON in
+            let reference = JSON.members(["$ref": .string("#/components/schemas/\(schema)")])
+            return .members([
+                "required": .bool(true),
+                "content": .members(["application/json": .members(["schema": reference])]),
+            ])
+        }
         return .members([
             "operationId": .string(operation.name), "summary": .string(operation.summary),
+            "security": operation.method == .post ? .array([.members(["token": .array([])])]) : nil,
             "parameters": operation.parameters.isEmpty ? nil : .array(operation.parameters.map(\.json)),
+            "requestBody": body,
             "responses": .object(members + [refused]),
         ])
     }

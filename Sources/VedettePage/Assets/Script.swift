@@ -29,6 +29,7 @@ extension Assets {
           };
           let busy = false, again = false;
           const refresh = async () => {
+            if (!document.querySelector('[data-live]')) return;
             if (busy) { again = true; return; }
             busy = true;
             try {
@@ -61,6 +62,17 @@ extension Assets {
           document.addEventListener('visibilitychange', () => {
             if (document.hidden) { stream.close(); show('paused', false); } else { open(); refresh(); }
           });
+          for (const button of document.querySelectorAll('[data-copy]')) {
+            button.hidden = false;
+            button.addEventListener('click', async () => {
+              const node = document.getElementById(button.dataset.copy);
+              const selection = getSelection();
+              selection.selectAllChildren(node);
+              // A page that is neither of this machine nor over TLS has no clipboard, only the older way.
+              try { await navigator.clipboard.writeText(node.textContent); } catch { document.execCommand('copy'); }
+              button.textContent = 'Copied';
+            });
+          }
           const address = new URL(location.href);
           if (address.searchParams.has('notice')) { address.searchParams.delete('notice'); history.replaceState(null, '', address); }
           setClock(document);

@@ -68,7 +68,13 @@ extension Assets {
         summary{display:inline-block;list-style:none}
         summary::-webkit-details-marker{display:none}
         .confirm[open] form,.confirm[open] .buttons{display:inline-block;margin-top:.3rem}
-        input{font:inherit;color:var(--text);background:var(--panel);border:1px solid var(--other);border-radius:4px;padding:.2rem .4rem}
+        .trial{display:flex;flex-wrap:wrap;gap:.4rem .6rem;align-items:center;margin:.6rem 0;max-width:60rem}
+        .trial input[type=url]{flex:1 1 20rem;min-width:0}
+        .trial label[for=rule],textarea{flex:1 0 100%;min-width:0}
+        textarea,pre{font:.87rem/1.45 ui-monospace,"DejaVu Sans Mono",monospace}
+        pre{background:var(--panel);border:1px solid var(--line);border-radius:4px;padding:.6rem .8rem;overflow:auto;max-height:40rem;margin:.4rem 0}
+        h3{font-size:.95rem;font-weight:520;margin:1rem 0 .35rem}
+        input,select{font:inherit}input,textarea,select{color:var(--text);background:var(--panel);border:1px solid var(--other);border-radius:4px;padding:.2rem .4rem}
         .notice{border-left:4px solid var(--good);background:var(--panel);padding:.5rem .8rem;margin:0 0 1rem}
         .notice.bad{border-color:var(--bad)}
         .pages{display:flex;gap:1rem;margin:.6rem 0;color:var(--faint)}

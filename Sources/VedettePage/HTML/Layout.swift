@@ -5,7 +5,7 @@ import VedetteCore
 /// The frame of each page: head, navigation and the notice of the last button.
 struct Layout: Sendable {
     enum Section: String, CaseIterable, Sendable {
-        case overview, events, rules, silences, outbox
+        case overview, events, rules, silences, outbox, `try`
 
         var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
         var path: PagePath { self == .overview ? PagePath() : PagePath(rawValue) }
@@ -15,6 +15,8 @@ struct Layout: Sendable {
     var section: Section?
     var notice: PageNotice?
     var isWatched = true
+    /// Whether a browser without a script loads the page again by itself.
+    var isReloaded = true
     var now: Timestamp
 
     func page(_ content: HTML) -> HTML {
@@ -26,12 +28,13 @@ struct Layout: Sendable {
             let tone: HTML = notice.isBad ? " bad" : ""
             return "<p class=\"notice\(tone)\" role=\"status\">\(notice.sentence(isWatched: isWatched))</p>"
         }
+        let reload: HTML? = isReloaded ? "<noscript><meta http-equiv=\"refresh\" content=\"30\"></noscript>" : nil
         return """
             <!DOCTYPE html>
             <html lang="en"><head><meta charset="utf-8"><title>\(title) · Vedette</title>
             <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
             <link rel="stylesheet" href="/style.css?v=\(Assets.version)"><link rel="icon" href="/icon.svg">
-            <noscript><meta http-equiv="refresh" content="30"></noscript><script src="/script.js?v=\(Assets.version)" defer></script>
+            \(reload)<script src="/script.js?v=\(Assets.version)" defer></script>
             </head><body data-now="\(now.milliseconds)"><a class="skip" href="#main">Skip to the content</a>
             <header><a class="name" href="/">Vedette</a><nav aria-label="Pages of Vedette">\(links)</nav>\
             <span id="live" role="status"></span></header>

@@ -15,7 +15,19 @@ public struct Route: Sendable {
     public var isOpen: Bool
     /// Which requests of other sites' pages it takes.
     var otherSites = OtherSites.links
+    /// How a POST shows that no page of another site sent it.
+    var proof = Proof.form
+    /// Whether it is refused while the page has no token, also on this machine.
+    var requiresToken = false
     let segments: [Segment]
+
+    /// How a POST shows that no page of another site sent it.
+    enum Proof: Sendable {
+        /// It is a form with what only this page shows.
+        case form
+        /// It has the token as a bearer token, which no browser adds by itself.
+        case bearer
+    }
 
     /// What pages of other sites may do, of what a browser sends for them.
     enum OtherSites: Sendable {

@@ -41,6 +41,9 @@ final class Exchange {
     var part = Part.bytes([])
     var isSuspended = false
 
+    /// The target without its query.
+    var path: String { String(target.prefix { $0 != "?" }) }
+
     /// It outlives the exchange: it stops the library, which calls back about each of them, before it ends.
     unowned let loop: ServerLoop
 

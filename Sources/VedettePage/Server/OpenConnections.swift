@@ -80,6 +80,9 @@ struct OpenConnections {
 
     func peer(of connection: OpaquePointer) -> PageRequest.Peer { connections[connection]?.peer ?? .local }
 
+    /// The descriptor of a connection; -1 for none.
+    func socket(of connection: OpaquePointer) -> Int32 { connections[connection]?.socket ?? -1 }
+
     func excess(of connection: OpaquePointer) -> String? { connections[connection]?.excess }
 
     mutating func begin(_ exchange: Exchange) { connections[exchange.connection]?.exchange = exchange }

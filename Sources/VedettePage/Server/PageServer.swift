@@ -18,9 +18,11 @@ public final class PageServer: Sendable {
     /// - Parameters:
     ///   - healthChecks: the paths that are answered while other requests use up every limit. Their handlers must neither wait
     ///     nor work for long.
+    ///   - abandonable: the paths whose handlers are cancelled when the client closes its connection.
     ///   - respond: makes the response to each request, on Swift's pool.
     public static func start(
         _ address: ListenAddress, limits: PageLimits = PageLimits(), healthChecks: Set<String> = [],
+        abandonable: Set<String> = [],
         respond: @escaping @Sendable (PageRequest) async -> PageResponse
     ) async throws(ListenError) -> PageServer {
         let socket = try ListenSocket.open(address)
@@ -28,7 +30,7 @@ public final class PageServer: Sendable {
         let server = PageServer(socket.address, messages)
         let isRunning = await withUnsafeContinuation { continuation in
             let code = SystemThread.start {
-                guard let loop = ServerLoop(socket, messages, limits, healthChecks, respond) else {
+                guard let loop = ServerLoop(socket, messages, limits, healthChecks, abandonable, respond) else {
                     socket.close()
                     return continuation.resume(returning: false)
                 }

@@ -25,7 +25,7 @@ struct RequestHandlers {
 
     func isHealthCheck(_ exchange: Exchange) -> Bool {
         let isRead = exchange.method == .get || exchange.method == .head
-        return isRead && healthChecks.contains(String(exchange.target.prefix { $0 != "?" }))
+        return isRead && healthChecks.contains(exchange.path)
     }
 
     /// Takes a request.

@@ -9,19 +9,23 @@ final class ServerLoop {
     private let acceptor: Acceptor
     private let messages: LoopMessages
     private let limits: PageLimits
+    /// The paths whose handlers are cancelled when the client closes its connection.
+    private let abandonable: Set<String>
     private var daemon: OpaquePointer?
     fileprivate var connections: OpenConnections
     private var handlers: RequestHandlers
     private var exchanges: [Int: Exchange] = [:]
+    /// The requests to these paths that are handled, by number.
+    private var watched = Set<Int>()
     private var lastID = 0
     private var isStopping = false
 
     /// - Returns: nil when the system lacks memory or descriptors.
     init?(
         _ socket: ListenSocket, _ messages: LoopMessages, _ limits: PageLimits, _ healthChecks: Set<String>,
-        _ respond: @escaping RequestHandlers.Respond
+        _ abandonable: Set<String>, _ respond: @escaping RequestHandlers.Respond
     ) {
-        (self.messages, self.limits) = (messages, limits)
+        (self.messages, self.limits, self.abandonable) = (messages, limits, abandonable)
         acceptor = Acceptor(socket)
         connections = OpenConnections(limits)
         handlers = RequestHandlers(limits, healthChecks, messages, respond)
@@ -72,7 +76,17 @@ final class ServerLoop {
         var polled = [cm_epoll(daemon), messages.readable, listening].map {
             pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
         }
+        // libmicrohttpd does not look at a suspended connection. One whose handler has not begun would keep the loop awake.
+        let handled = watched.compactMap { exchanges[$0] }.filter { $0.task != nil }
+        let first = polled.count
+        polled += handled.map {
+            pollfd(fd: connections.socket(of: $0.connection), events: cm_closed_by_peer, revents: 0)
+        }
         _ = poll(&polled, nfds_t(polled.count), Int32(clamping: waits.min() ?? -1))
+        for (exchange, polled) in zip(handled, polled[first...]) where polled.revents != 0 {
+            watched.remove(exchange.id)
+            exchange.task?.cancel()
+        }
     }
 
     private func end() {
@@ -126,6 +140,7 @@ final class ServerLoop {
             if let refusal = handlers.add(exchange, request) {
                 return queue(refusal.response, exchange, closes: refusal.closes)
             }
+            if abandonable.contains(exchange.path) { watched.insert(exchange.id) }
             suspend(exchange, within: limits.handle)
             return .YES
         case .answered(let response): return queue(response, exchange)
@@ -136,6 +151,7 @@ final class ServerLoop {
     private func answer(_ id: Int, _ response: PageResponse) {
         guard let exchange = exchanges[id], case .handling = exchange.stage else { return }
         exchange.stage = .answered(response)
+        watched.remove(id)
         resume(exchange)
         connections.setDeadline(of: exchange.connection, in: limits.send)
     }
@@ -169,6 +185,7 @@ final class ServerLoop {
         exchange.task?.cancel()
         exchange.stage = .responding
         exchanges[exchange.id] = nil
+        watched.remove(exchange.id)
         connections.completed(exchange)
     }
 

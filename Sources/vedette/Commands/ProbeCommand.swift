@@ -6,7 +6,6 @@ import Glibc
 import VedetteConfig
 import VedetteCore
 import VedetteHTTP
-import VedetteSources
 
 struct ProbeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -54,9 +53,6 @@ struct ProbeCommand: AsyncParsableCommand {
 
     @OptionGroup var places: Paths
 
-    /// The time between the two responses.
-    private static let pause = Duration.seconds(1)
-
     func run() async throws {
         guard let write else { return try Output.print(try await proposal().lines.map { StyledText($0) }) }
         let name = write.hasSuffix(".yaml") ? String(write.dropLast(5)) : write
@@ -97,13 +93,16 @@ struct ProbeCommand: AsyncParsableCommand {
         if let kind { try ItemLookup.check(kind: kind) }
         let ask = try ProbeRequest(method: method, body: body, headers: header)
         let target = try ProbeTarget(url, server: try server.map(find), kind: kind, userAgent: userAgent, ask: ask)
+        let prober = Prober(
+            target: target, kind: kind, userAgent: userAgent, ask: ask,
+            loader: UserConfiguration.loader(places, readsSecrets: false))
         let client = try HTTPClient(pages: HTMLLoginPage())
-        let result: Result<ProposalText, any Error>
-        do { result = .success(try await probe(target, ask, SourceFetcher(web: client))) } catch {
-            result = .failure(error)
-        }
+        let result: Result<Prober.Finding, any Error>
+        do { result = .success(try await prober.probe(SourceFetcher(web: client))) } catch { result = .failure(error) }
         await client.shutdown()
-        return try result.get()
+        let finding = try result.get()
+        report(finding)
+        return finding.text
     }
 
     private func find(_ name: String) throws -> Server {
@@ -112,81 +111,11 @@ struct ProbeCommand: AsyncParsableCommand {
         throw Exit.unknown("server", name, among: servers.map(\.name))
     }
 
-    private func probe(
-        _ target: ProbeTarget, _ ask: ProbeRequest, _ fetcher: some Fetcher
-    ) async throws -> ProposalText {
-        let first = try await target.fetch(fetcher)
-        if let stream = first.stream { return try await propose(stream, first, target, ask) }
-        // A page's own feed has the same content in a form for programs.
-        if kind == nil {
-            let page = first.page
-            let proposals = Recogniser.proposals(url: page.url, headers: page.headers, body: page.bytes)
-            for address in proposals.flatMap(\.alternates).prefix(3) {
-                if let text = await feed(address, of: target, fetcher) { return text }
-            }
-        }
-        let later = await self.later(target, fetcher)
-        let check = ProposalCheck(
-            loader: UserConfiguration.loader(places, readsSecrets: false),
-            pages: [first.page] + [later?.page].compactMap { $0 })
-        do throws(ReadError) {
-            let seen = target.isOnTheWeb ? first.response : nil
-            let found = try await WorkingProposal.from(
-                first.page, seen, later: later?.page.bytes, ask: ask.options, kind: kind
-            ) { found in await check.fault(of: proposal(found, first, target)) }
-            return report(found, first, target)
-        } catch {
-            throw Exit(.data, "\(target.shown): \(error.failure.rawValue): \(error.detail)")
-        }
-    }
-
-    private func propose(
-        _ stream: (records: [StreamRecord], settings: StreamSettings), _ first: ProbeTarget.Answer,
-        _ target: ProbeTarget, _ ask: ProbeRequest
-    ) async throws -> ProposalText {
-        let check = ProposalCheck(
-            loader: UserConfiguration.loader(places, readsSecrets: false), pages: [first.page], records: stream.records)
-        do throws(ReadError) {
-            let found = try await WorkingProposal.from(
-                stream.records, stream.settings, of: first.page, ask: ask.options, kind: kind
-            ) { found in await check.fault(of: proposal(found, first, target)) }
-            return report(found, first, target)
-        } catch {
-            throw Exit(.data, "\(target.shown): \(error.failure.rawValue): \(error.detail)")
-        }
-    }
-
-    /// Fetches the address again: what changes within a second is no key. Nil for a file, and where the second request fails.
-    private func later(_ target: ProbeTarget, _ fetcher: some Fetcher) async -> ProbeTarget.Answer? {
-        guard target.isOnTheWeb else { return nil }
-        let clock = SystemClock()
-        do throws(CancellationError) {
-            try await clock.sleep(until: clock.now().boot.advanced(by: ProbeCommand.pause))
-        } catch {
-            return nil
-        }
-        return try? await target.fetch(fetcher)
-    }
-
-    private func feed(_ address: String, of target: ProbeTarget, _ fetcher: some Fetcher) async -> ProposalText? {
-        guard let next = target.moved(to: address), let answer = try? await next.fetch(fetcher),
-            let found = try? await WorkingProposal.from(answer.page, answer.response, kind: nil),
-            found.proposal.kind == "feed"
-        else { return nil }
-        var text = report(found, answer, next)
-        text.remarks.append("The feed of \(target.shown)")
-        return text
-    }
-
     /// Prints what was found on stderr.
-    private func report(_ found: WorkingProposal, _ answer: ProbeTarget.Answer, _ target: ProbeTarget) -> ProposalText {
-        let type = answer.response.headers.mediaType.map { " of \($0)" } ?? ""
-        let amount =
-            answer.stream.map { counted($0.records.count, "record") } ?? counted(answer.page.bytes.count, "byte")
-        Output.diagnose("\(target.shown): \(amount)\(type): \(found.proposal.reason)")
-        if let address = target.redirected(to: answer.response) {
-            Output.diagnose("the answer came from another address, \(address)")
-        }
+    private func report(_ finding: Prober.Finding) {
+        Output.diagnose(finding.summary)
+        if let redirection = finding.redirection { Output.diagnose(redirection) }
+        let found = finding.found
         for warning in found.warnings { Output.diagnose("warning: \(warning)") }
         var table = TextTable(["KEY", "STATE", "TITLE"])
         for item in found.items.prefix(3) { table.add([item.key, item.state ?? "-", item.title ?? "-"]) }
@@ -195,22 +124,5 @@ struct ProbeCommand: AsyncParsableCommand {
         for line in lines { Output.diagnose(StyledText("  ") + line) }
         let more = found.items.count - 3
         if more > 0 { Output.diagnose("  and \(more) more") }
-        return proposal(found, answer, target)
-    }
-
-    private func proposal(_ found: WorkingProposal, _ answer: ProbeTarget.Answer, _ target: ProbeTarget) -> ProposalText
-    {
-        let taken = UserConfiguration.loader(places).names()
-        var names = taken.sources
-        var name = ProposedName.of(target.url, kind: found.proposal.kind, besides: names)
-        // A rule of that name may be there although the source is not.
-        while !taken.rules.isDisjoint(with: ProposalText.rules(of: name)) {
-            names.insert(name)
-            name = ProposedName.of(target.url, kind: found.proposal.kind, besides: names)
-        }
-        return ProposalText(
-            found: found, place: target.place(movedTo: answer.response.movedTo), name: name, userAgent: userAgent,
-            headers: (try? ProbeRequest(method: nil, body: nil, headers: header).headers) ?? [],
-            existingSink: ProposalText.sink(among: taken.sinks))
     }
 }

@@ -4,7 +4,6 @@ import ArgumentParser
 import VedetteConfig
 import VedetteCore
 import VedetteSinks
-import VedetteText
 
 struct TestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -54,7 +53,7 @@ struct TestCommand: AsyncParsableCommand {
 
     private func simulate(_ rules: RuleSet, from start: Timestamp, to end: Timestamp) async throws {
         let reader = try await places.journal.reader()
-        var simulation = RuleSimulation(rules, civil: ZoneTime())
+        var simulation = StoredEventSimulation(rules, until: end)
         var counts: [String: (sent: Int, suppressed: Int)] = [:]
         func show(_ deliveries: [Delivery]) throws {
             for delivery in deliveries {
@@ -69,14 +68,11 @@ struct TestCommand: AsyncParsableCommand {
             }
         }
         for try await page in reader.allEvents(EventFilter(since: start)) {
-            for event in page where event.time <= end {
-                try show(simulation.advance(to: event.time, confirming: true) + simulation.evaluate(event))
-            }
+            for event in page { try show(simulation.play(event)) }
         }
-        try show(simulation.advance(to: end, confirming: true))
-        for memory in simulation.memories {
-            guard let line = memory.waitingLine(of: rules.rule(named: memory.key.rule), at: end) else { continue }
-            try Output.print("\(LocalTime.text(end, now: end))  \(memory.key.rule): \(line)")
+        try show(simulation.finish())
+        for (rule, line) in simulation.waiting {
+            try Output.print("\(LocalTime.text(end, now: end))  \(rule): \(line)")
         }
         for (name, count) in counts.sorted(by: { $0.key < $1.key }) {
             Output.diagnose("\(name): \(count.sent) sent, \(count.suppressed) suppressed")

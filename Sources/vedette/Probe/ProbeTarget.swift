@@ -14,8 +14,27 @@ struct ProbeTarget {
         var stream: (records: [StreamRecord], settings: StreamSettings)?
     }
 
-    /// The time for a whole response.
-    private static let longest = Duration.seconds(60)
+    /// What bounds the requests.
+    struct Bounds {
+        /// The time for a whole response.
+        var total = Duration.seconds(60)
+        /// Bytes of a body as received, and decoded; nil for the limits of polls.
+        var body: (received: Int, decoded: Int)?
+        /// The addresses that they may lead to; nil for those of the server.
+        var reach: Request.Reach?
+        /// Whether they go through no proxy, which would resolve names itself.
+        var isDirect = false
+        /// Whether errors name the options of `probe`.
+        var namesOptions = true
+
+        func apply(to request: inout Request) {
+            request.limits.total = total
+            if let body { (request.limits.received, request.limits.inflated) = body }
+            if let reach { request.reach = reach }
+            if isDirect { request.proxy = .none }
+        }
+    }
+
     /// The time for the first records of a stream, and how many are enough.
     private static let streamTime = Duration.seconds(3)
     private static let enoughRecords = 100
@@ -25,10 +44,13 @@ struct ProbeTarget {
     private let kind: String?
     private let userAgent: String?
     private let ask: ProbeRequest
+    private let bounds: Bounds
 
-    init(_ text: String, server: Server?, kind: String?, userAgent: String?, ask: ProbeRequest = ProbeRequest()) throws
-    {
-        (self.server, self.kind, self.userAgent, self.ask) = (server, kind, userAgent, ask)
+    init(
+        _ text: String, server: Server? = nil, kind: String? = nil, userAgent: String? = nil,
+        ask: ProbeRequest = ProbeRequest(), bounds: Bounds = Bounds()
+    ) throws {
+        (self.server, self.kind, self.userAgent, self.ask, self.bounds) = (server, kind, userAgent, ask, bounds)
         if let server, let base = server.url.flatMap(WebURL.init) {
             guard let found = base.resolving(text), found.origin == base.origin else {
                 throw Exit(.usage, "'\(text)' is not on the server '\(server.name)', which is \(base.origin)")
@@ -43,7 +65,7 @@ struct ProbeTarget {
     }
 
     private init(_ url: String, like other: ProbeTarget) {
-        (self.url, server, kind, userAgent) = (url, other.server, nil, other.userAgent)
+        (self.url, server, kind, userAgent, bounds) = (url, other.server, nil, other.userAgent, other.bounds)
         ask = ProbeRequest()
     }
 
@@ -96,7 +118,7 @@ struct ProbeTarget {
         var server = server ?? Server(name: "")
         if let userAgent { server.userAgent = userAgent }
         var request = Request(template, of: server, session: "probe", userAgent: UserAgent.standard)
-        request.limits.total = ProbeTarget.longest
+        bounds.apply(to: &request)
         return request
     }
 
@@ -113,6 +135,11 @@ struct ProbeTarget {
         do throws(FetchError) {
             response = try result.get()
         } catch {
+            if error.failure == .privateAddress, !bounds.namesOptions {
+                throw Exit(
+                    .unavailable,
+                    "this is a private address, or leads to one; only those are tried whose host and port a source has")
+            }
             let hint =
                 error.failure.rawValue.hasPrefix("tls-") && error.failure != .tlsPin
                 ? "; `vedette trust \(server?.name ?? url)` shows its certificate" : ""
@@ -148,11 +175,15 @@ struct ProbeTarget {
                 return .failure(error)
             }
         }
-        let timer = ProbeTarget.timer(ProbeTarget.longest) { fetch.cancel() }
+        let timer = ProbeTarget.timer(bounds.total) { fetch.cancel() }
         defer { timer.cancel() }
-        let result = await fetch.value
+        let result = await withTaskCancellationHandler {
+            await fetch.value
+        } onCancel: {
+            fetch.cancel()
+        }
         guard case .failure(let error) = result, error.failure == .cancelled else { return result }
-        return .failure(FetchError(.timeout, "no whole response came within \(ProbeTarget.longest)", timedOut: true))
+        return .failure(FetchError(.timeout, "no whole response came within \(bounds.total)", timedOut: true))
     }
 
     private static func timer(_ time: Duration, _ fire: @escaping @Sendable () -> Void) -> Task<Void, any Error> {
@@ -186,7 +217,9 @@ struct ProbeTarget {
         if response.body.isEmpty, kind != "http" {
             throw Exit(
                 .unavailable,
-                "\(shown) answers with nothing; if a browser sees more, say --user-agent, or --kind http to watch the answer itself"
+                "\(shown) answers with nothing"
+                    + (bounds.namesOptions
+                        ? "; if a browser sees more, say --user-agent, or --kind http to watch the answer itself" : "")
             )
         }
     }
@@ -201,7 +234,12 @@ struct ProbeTarget {
 
     /// Returns what the user may try next.
     private func hint(_ status: Int) -> String {
-        switch (status, server) {
+        guard bounds.namesOptions else {
+            return [401, 403].contains(status)
+                ? "; a server with its password belongs in the configuration: `vedette probe --server NAME` uses it"
+                : ""
+        }
+        return switch (status, server) {
         case (401, nil): "; write a server with its password into the configuration, and name it with --server"
         case (403, nil):
             "; many servers refuse a User-Agent that they do not know: say --user-agent; others want a server's "

@@ -52,8 +52,21 @@ public struct Request: Sendable {
         case likeTheFirst
         /// No private address, since a public server named the URL.
         case publicOnly
+        /// A private address only where the URL, or that of a redirect, has one of these hosts and ports (`WebURL.hostAndPort`).
+        case privateOnly(at: Set<String>)
         /// Any address: the user allows it.
         case anywhere
+
+        /// Whether a request to a URL must open no connection to a private address.
+        /// - Parameter fromPrivate: whether a private address redirected there; nil for the first request.
+        public func refusesPrivate(at url: WebURL, fromPrivate: Bool?) -> Bool {
+            switch self {
+            case .likeTheFirst: fromPrivate == false
+            case .publicOnly: true
+            case .privateOnly(let places): !places.contains(url.hostAndPort)
+            case .anywhere: false
+            }
+        }
     }
 
     /// Creates a request with the usual limits and policies.

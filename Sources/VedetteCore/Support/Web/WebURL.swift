@@ -40,6 +40,9 @@ public struct WebURL: Sendable, Hashable {
         return "\(scheme)://\(host)" + (hasPort ? "" : scheme == "https" ? ":443" : ":80")
     }
 
+    /// The host and the port, with the port always written; an IPv6 address in its brackets.
+    public var hostAndPort: String { String(origin.dropFirst(scheme.utf8.count + 3)) }
+
     /// The host without port and brackets.
     public var host: String {
         if authority.hasPrefix("[") { return String(authority.dropFirst().prefix { $0 != "]" }) }

@@ -43,10 +43,16 @@ struct RequestGuard: Sendable {
     /// Checks who sends a request, whether another site may send it, and whether a form comes from this page.
     func check(_ request: PageRequest, _ route: Route) throws(Refusal) {
         try checkClient(request, isOpen: route.isOpen)
-        guard request.method == .post else {
+        if route.requiresToken, access.token == nil {
+            throw Refusal(status: 403, text: Self.tokenless)
+        }
+        guard request.method == .post, route.proof == .form else {
             guard isOwn(request) || route.otherSites.accepts(request) else {
                 throw Refusal(
                     status: 403, text: "A page of another site sent this request. Open the address itself.")
+            }
+            guard request.method != .post || showsBearer(request) else {
+                throw Refusal(status: 403, text: "This address takes the token as 'Authorization: Bearer TOKEN' alone.")
             }
             return
         }
@@ -58,10 +64,15 @@ struct RequestGuard: Sendable {
         }
     }
 
+    /// Why what needs a token is refused on a page without one.
+    static let tokenless =
+        "Trying needs a token, also on this machine: whoever reaches the page could make the watcher send requests. Set "
+        + "settings.listen.token."
+
     /// Whether a request may read the page.
     func hasToken(_ request: PageRequest) -> Bool {
         guard let token = access.token else { return true }
-        if shownTokens(request).contains(where: { Self.isEqual($0, token.value) }) { return true }
+        if shownTokens(request).contains(where: { Self.isEqual($0.token, token.value) }) { return true }
         return request.cookie(SessionCookie.name).map { cookie.isValid($0, for: token, at: now) }
             ?? false
     }
@@ -80,16 +91,21 @@ struct RequestGuard: Sendable {
             : [bearer, HeaderField("WWW-Authenticate", "Basic realm=\"vedette\", charset=\"UTF-8\"")]
     }
 
+    private func showsBearer(_ request: PageRequest) -> Bool {
+        guard let token = access.token else { return false }
+        return shownTokens(request).contains { $0.isBearer && Self.isEqual($0.token, token.value) }
+    }
+
     /// A bearer token, and the password of HTTP's basic scheme, which feed readers have.
-    private func shownTokens(_ request: PageRequest) -> [String] {
-        var tokens: [String] = []
+    private func shownTokens(_ request: PageRequest) -> [(token: String, isBearer: Bool)] {
+        var tokens: [(token: String, isBearer: Bool)] = []
         if let words = request.header("Authorization")?.split(separator: " ", maxSplits: 1), words.count == 2 {
             switch words[0].lowercased() {
-            case "bearer": tokens.append(words[1].trimmed())
+            case "bearer": tokens.append((words[1].trimmed(), true))
             case "basic":
                 let pair = Base64.decode(words[1].trimmed()).map { String(decoding: $0, as: UTF8.self) }
                 let parts = pair?.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false) ?? []
-                if parts.count == 2 { tokens.append(String(parts[1])) }
+                if parts.count == 2 { tokens.append((String(parts[1]), false)) }
             default: break
             }
         }

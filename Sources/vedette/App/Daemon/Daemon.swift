@@ -37,7 +37,7 @@ struct Daemon {
         announcer = JournalAnnouncer(
             log: app.log, notifier: notifier, clock: app.clock, random: SystemRandomGenerator())
         heartbeat = app.heartbeat
-        page = PageService(app, configuration, access)
+        page = PageService(app, configuration, loader, access)
     }
 
     /// - Parameters:

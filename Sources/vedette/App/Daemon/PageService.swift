@@ -17,13 +17,16 @@ actor PageService {
 
     private let app: App
     private let journal: any JournalAccess
+    /// Reads the configuration that trials are beside, without secrets.
+    private let loader: ConfigurationLoader
     private var configuration: ConfigurationFacts
     private var access = PageAccess()
     private var running: Running?
 
     /// - Parameter journal: as commands use it.
-    init(_ app: App, _ configuration: Configuration, _ journal: any JournalAccess) {
+    init(_ app: App, _ configuration: Configuration, _ loader: ConfigurationLoader, _ journal: any JournalAccess) {
         (self.app, self.configuration, self.journal) = (app, configuration.facts, journal)
+        self.loader = loader.withoutSecrets
     }
 
     /// Takes a configuration: its facts at once, its address when it differs. An address that cannot be used is reported,
@@ -75,15 +78,19 @@ actor PageService {
             journal: journal, configuration: { await self.configuration },
             status: { [journal] facts async throws(JournalError) in try await StatusFacts.read(journal, facts) },
             polls: polls, text: .program, clock: app.clock)
+        let trials = TrialService(
+            PageTrials(loader: loader, journal: journal), clock: app.clock, configuration: sources.configuration)
         let api = APIRoutes(
             journal: journal, hub: hub, clock: app.clock, version: ProgramVersion.number,
             configuration: sources.configuration, status: sources.status,
             numbers: { [app, journal] in await app.numbers(await self.configuration, journal) }, registry: app.metrics,
-            meaning: sources.text.meaning)
+            trials: trials, meaning: sources.text.meaning)
         let page = StatusPage(
             sources, hub: hub, access: { await self.access },
-            sign: { MessageAuthentication.code(of: $0, key: $1) }, routes: api.routes)
-        let server = try await PageServer.start(address, healthChecks: APIRoutes.healthChecks) {
+            sign: { MessageAuthentication.code(of: $0, key: $1) }, trials: trials, routes: api.routes)
+        let server = try await PageServer.start(
+            address, healthChecks: APIRoutes.healthChecks, abandonable: TrialService.paths
+        ) {
             await page.respond(to: $0)
         }
         return Running(server: server, hub: hub, address: address)
