@@ -21,7 +21,7 @@ public actor Watcher {
     /// The newest time that the journal had when this run began; nil for an empty journal.
     public private(set) var newestStored: Timestamp?
     /// Callers that wait until no poll is under way.
-    private var idleWaiters: [CheckedContinuation<Void, Never>] = []
+    private let idleWaiters = Waiters()
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -75,10 +75,7 @@ public actor Watcher {
         }
         await rules.stopTimer()
         for source in schedule.all { source.cancelPoll() }
-        while !schedule.isIdle {
-            // Checked again inside: the last poll may end on the way into the continuation.
-            await withCheckedContinuation { if schedule.isIdle { $0.resume() } else { idleWaiters.append($0) } }
-        }
+        await idleWaiters.wait { schedule.isIdle }
         writeDeferred()
         await commits.finish()
     }
@@ -226,9 +223,7 @@ public actor Watcher {
         dependencies.memory.trimWhenIdle()
         while !isStopping, let waiting = schedule.startNextWaiting(at: now.boot) { self.start(waiting) }
         sleep.wakeUp(ifAfter: nextDeadline)
-        guard schedule.isIdle else { return }
-        for waiter in idleWaiters { waiter.resume() }
-        idleWaiters = []
+        if schedule.isIdle { idleWaiters.resume() }
     }
 
     private func pollNow(_ name: String) async {

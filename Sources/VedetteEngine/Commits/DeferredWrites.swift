@@ -11,18 +11,14 @@ final class DeferredWrites {
     private(set) var due: BootTime?
 
     func add(_ source: WatchedSource, at now: BootTime) {
-        if !source.hasDeferredWrite { sources.append(source) }
-        source.hasDeferredWrite = true
+        if source.deferWrite() { sources.append(source) }
         due = due ?? now.advanced(by: DeferredWrites.delay)
     }
 
     /// Takes what is still to be written: a commit of the same source may have written it meanwhile.
     func take() -> [DeferredWrite] {
-        let writes = sources.filter { $0.hasDeferredWrite && !$0.isRemoved }
-            .map { DeferredWrite($0.record, items: $0.refreshes) }
-        for source in sources { (source.hasDeferredWrite, source.refreshes) = (false, []) }
-        (sources, due) = ([], nil)
-        return writes
+        defer { (sources, due) = ([], nil) }
+        return sources.compactMap { $0.takeDeferredWrite() }
     }
 }
 

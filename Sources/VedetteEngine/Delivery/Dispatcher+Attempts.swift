@@ -40,7 +40,7 @@ extension Dispatcher {
     /// The outcomes of earlier messages may not be stored yet.
     func waitForOutcomes() async {
         let known = writer.appended
-        await wait { !$0.writer.isWriting || $0.writer.stored >= known || Task.isCancelled }
+        await waiters.wait { !writer.isWriting || writer.stored >= known || Task.isCancelled }
     }
 
     /// Returns the receiver's name of the message whose place this one takes; nil to send it as a new one.
@@ -70,7 +70,7 @@ extension Dispatcher {
         let outcome = sinks.generation(of: name) == generation ? outcome : outcome?.ofAnotherSink
         let wasCancelled = attempts.ended(delivery.id)
         meter.ended()
-        defer { resumeWaiters() }
+        defer { waiters.resume() }
         if wasCancelled {
             guard case .delivered = outcome else { return schedule.cancelled(in: delivery.lane) }
         }
@@ -92,8 +92,8 @@ extension Dispatcher {
             attempt.successor?.reason = "'\(fallback)' got the match in the place of '\(name)'"
         }
         schedule.attempted(attempt, outcome, in: delivery.lane, random: dependencies.random.fraction())
-        if attempt.state == .sent { sent += 1 } else if attempt.successor == nil, outcome != nil { unsent += 1 }
         meter.count(attempt.state, of: delivery.message)
+        if attempt.state != .sent, attempt.successor == nil, outcome != nil { meter.countUnsent(1) }
         if attempt.state == .retry { probeRecovery(name) }
         writer.append(time.stored(attempt, now), to: name)
         let fields = LogFields(source: delivery.message.event.source, sink: name, message: delivery.message.id)
@@ -105,45 +105,6 @@ extension Dispatcher {
         }
         startWriting()
         work()
-    }
-
-    /// Waits for the receiver, where the sink can tell that it is back: a desktop after log-in.
-    func probeRecovery(_ name: String) {
-        guard recoveryProbes[name] == nil, !isStopping, !isOnce, let sink = sinks[name] else { return }
-        recoveryProbes[name] = Task {
-            let isBack = await sink.waitForReceiver()
-            // A sink that was changed meanwhile has a probe of its own.
-            guard !Task.isCancelled else { return }
-            self.recoveryProbes[name] = nil
-            guard isBack else { return }
-            self.schedule.recovered(sink: name)
-            self.send(self.stopped.answered(name))
-            self.work()
-        }
-    }
-
-    /// Reports the first refusal or failure of a sink, and that a sink which was tried again has taken a message. Refusals of messages
-    /// that were in flight beside it add nothing.
-    func reportChange(_ outcome: Outcome?, of sink: String) {
-        guard let outcome, !schedule.isPaused(sink) else { return }
-        switch outcome {
-        case .delivered: send(stopped.resume(sink))
-        case .rejected: send(stopped.answered(sink))
-        // How long it has failed matters to its fallbacks alone.
-        case .retry where sinks.policy(of: sink).fallbacks.isEmpty: break
-        case .retry, .paused, .disabled:
-            send(stopped.attempted(sink, outcome, at: dependencies.clock.now().wall))
-        }
-    }
-
-    func send(_ change: SinkChange?) {
-        guard let change, let sinkChanged else { return }
-        pendingReports += 1
-        Task {
-            await sinkChanged(change)
-            self.pendingReports -= 1
-            self.resumeWaiters()
-        }
     }
 }
 

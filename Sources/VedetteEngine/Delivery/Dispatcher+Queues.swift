@@ -22,7 +22,7 @@ extension Dispatcher {
             }
         }
         let dead = eviction.evicted.count { $0.state == .dead }
-        unsent += dead
+        meter.countUnsent(dead)
         queueLimiter.dropped(dead)
         reportDropped()
         take(eviction.successors.filter(\.state.isPending))

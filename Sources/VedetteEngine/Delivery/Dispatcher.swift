@@ -13,24 +13,26 @@ public actor Dispatcher {
     var attempts = RunningAttempts()
     var log = DeliveryLog()
     let writer: OutcomeWriter
-    var stopped: StoppedSinks
+    private var stopped: StoppedSinks
     nonisolated let queueBounds: QueueBounds
     var queueLimiter = QueueLimiter()
     /// Sinks whose fallbacks get their messages.
-    var diverted = Set<String>()
+    private(set) var diverted = Set<String>()
     var suspendedAge: SuspendedAge
     /// Waits for the receiver of a failed sink to come back.
-    var recoveryProbes: [String: Task<Void, Never>] = [:]
+    private var recoveryProbes: [String: Task<Void, Never>] = [:]
     private var alarm: DeadlineTimer
-    var isStopping = false
-    var isOnce = false
+    private(set) var isStopping = false
+    private(set) var isOnce = false
     private var hasCancelledAttempts = false
-    var sinkChanged: SinkChanged?
+    private var sinkChanged: SinkChanged?
     /// Reports under way.
-    var pendingReports = 0
-    private var waiters: [CheckedContinuation<Void, Never>] = []
-    public internal(set) var sent = 0
-    public internal(set) var unsent = 0
+    private var pendingReports = 0
+    let waiters = Waiters()
+
+    /// How many messages were sent since the start, and how many were not.
+    public var sent: Int { meter.sent }
+    public var unsent: Int { meter.unsent }
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
@@ -202,11 +204,11 @@ public actor Dispatcher {
         let limit = Task {
             guard (try? await clock.sleep(until: deadline)) != nil else { return }
             self.attempts.cancel(to: lost)
-            self.resumeWaiters()
+            self.waiters.resume()
         }
-        await wait { !$0.attempts.contains(anyOf: lost) }
+        await waiters.wait { !attempts.contains(anyOf: lost) }
         limit.cancel()
-        await wait { !$0.writer.contains(anyOf: lost) || $0.isStopping }
+        await waiters.wait { !writer.contains(anyOf: lost) || isStopping }
     }
 
     /// Finds deliveries that another watcher committed. Where several commit to one lane, the journal alone has the order.
@@ -241,9 +243,9 @@ public actor Dispatcher {
         reportDropped(isLast: true)
         schedule.drainOnce()
         work()
-        await wait {
-            let isStuck = $0.attempts.isEmpty && $0.writer.isFull
-            return ($0.schedule.isDrained || isStuck) && !$0.writer.isWriting && $0.pendingReports == 0
+        await waiters.wait {
+            let isStuck = attempts.isEmpty && writer.isFull
+            return (schedule.isDrained || isStuck) && !writer.isWriting && pendingReports == 0
         }
     }
 
@@ -260,12 +262,10 @@ public actor Dispatcher {
             guard (try? await clock.sleep(until: deadline)) != nil else { return }
             self.cancelAttempts()
         }
-        await wait {
-            ($0.attempts.isEmpty && $0.writer.isDone && $0.pendingReports == 0) || $0.hasCancelledAttempts
-        }
+        await waiters.wait { (attempts.isEmpty && writer.isDone && pendingReports == 0) || hasCancelledAttempts }
         limit.cancel()
         // An outcome that is not stored makes the next run deliver again.
-        await wait { !$0.writer.isWriting }
+        await waiters.wait { !writer.isWriting }
         await sinks.closeAll()
     }
 
@@ -273,7 +273,7 @@ public actor Dispatcher {
     private func cancelAttempts() {
         hasCancelledAttempts = true
         attempts.cancel()
-        resumeWaiters()
+        waiters.resume()
     }
 
     // MARK: Attempts
@@ -293,7 +293,7 @@ public actor Dispatcher {
         limitQueuesIfDue()
         if let wake { setAlarm(at: now.boot(at: wake, most: RetryPolicy.longest)) }
         if !isOnce, let due = queueLimiter.wake { setAlarm(at: due) }
-        resumeWaiters()
+        waiters.resume()
     }
 
     /// Lets fallbacks get what sinks have pending that have failed for their time.
@@ -310,7 +310,7 @@ public actor Dispatcher {
         diverted = failing
     }
 
-    func setAlarm(at deadline: BootTime) {
+    private func setAlarm(at deadline: BootTime) {
         alarm.set(at: deadline, for: self) { dispatcher in
             dispatcher.alarm.fired()
             dispatcher.work()
@@ -332,7 +332,7 @@ public actor Dispatcher {
         } catch {
             dependencies.log.log(.error, "failed to read pending deliveries of '\(lane.sink)': \(error.detail)")
             if isOnce {
-                unsent += 1
+                meter.countUnsent(1)
                 schedule.loaded([], in: lane)
                 return work()
             }
@@ -356,7 +356,7 @@ public actor Dispatcher {
                 }
                 take(result.successors.filter(\.state.isPending))
                 evicted(result.eviction)
-                resumeWaiters()
+                waiters.resume()
             },
             failed: { error in
                 // `run --once` announces nothing.
@@ -365,7 +365,7 @@ public actor Dispatcher {
                 return !isStopping && !isOnce
             })
         work()
-        resumeWaiters()
+        waiters.resume()
     }
 
     /// A poll may have committed messages before these that are announced after them, so their lanes are read.
@@ -378,17 +378,44 @@ public actor Dispatcher {
         work()
     }
 
-    // MARK: Waiting
+    // MARK: Sinks that stop and come back
 
-    func wait(until isReached: (isolated Dispatcher) -> Bool) async {
-        while !isReached(self) {
-            // Checked again inside: it may be reached on the way into the continuation.
-            await withCheckedContinuation { if isReached(self) { $0.resume() } else { waiters.append($0) } }
+    /// Waits for the receiver, where the sink can tell that it is back: a desktop after log-in.
+    func probeRecovery(_ name: String) {
+        guard recoveryProbes[name] == nil, !isStopping, !isOnce, let sink = sinks[name] else { return }
+        recoveryProbes[name] = Task {
+            let isBack = await sink.waitForReceiver()
+            // A sink that was changed meanwhile has a probe of its own.
+            guard !Task.isCancelled else { return }
+            self.recoveryProbes[name] = nil
+            guard isBack else { return }
+            self.schedule.recovered(sink: name)
+            self.send(self.stopped.answered(name))
+            self.work()
         }
     }
 
-    func resumeWaiters() {
-        for waiter in waiters { waiter.resume() }
-        waiters = []
+    /// Reports the first refusal or failure of a sink, and that a sink which was tried again has taken a message. Refusals of messages
+    /// that were in flight beside it add nothing.
+    func reportChange(_ outcome: Outcome?, of sink: String) {
+        guard let outcome, !schedule.isPaused(sink) else { return }
+        switch outcome {
+        case .delivered: send(stopped.resume(sink))
+        case .rejected: send(stopped.answered(sink))
+        // How long it has failed matters to its fallbacks alone.
+        case .retry where sinks.policy(of: sink).fallbacks.isEmpty: break
+        case .retry, .paused, .disabled:
+            send(stopped.attempted(sink, outcome, at: dependencies.clock.now().wall))
+        }
+    }
+
+    private func send(_ change: SinkChange?) {
+        guard let change, let sinkChanged else { return }
+        pendingReports += 1
+        Task {
+            await sinkChanged(change)
+            self.pendingReports -= 1
+            self.waiters.resume()
+        }
     }
 }

@@ -13,6 +13,9 @@ final class DeliveryMeter {
     private let inFlight: any MetricGauge
     private let rules: RuleMeter
     private var counters: [Key: any MetricCounter] = [:]
+    /// How many messages were sent since the start, and how many were not.
+    private(set) var sent = 0
+    private(set) var unsent = 0
 
     init(_ meter: any Meter) {
         self.meter = meter
@@ -31,6 +34,10 @@ final class DeliveryMeter {
         if counters[key] == nil { counters[key] = meter.counter(.deliveryAttempts, message.sink, state.rawValue) }
         counters[key]?.add(1)
         // What a fallback tells is a message of its own.
-        if state == .sent { rules.count(state, of: message.rule) }
+        guard state == .sent else { return }
+        rules.count(state, of: message.rule)
+        sent += 1
     }
+
+    func countUnsent(_ count: Int) { unsent += count }
 }

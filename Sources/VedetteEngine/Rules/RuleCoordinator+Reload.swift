@@ -7,11 +7,11 @@ extension RuleCoordinator {
     /// Takes up what the journal kept, and looks for matches that exist already.
     /// - Parameter watched: the sources by name.
     func restore(_ records: [SourceRecord], watched: [String: Source]) async throws(JournalError) {
-        configured = watched
+        adoption.begin(watched)
         let (kept, silences) = try await remembered()
         try await readFacts(of: engine.factSources)
         let stored = try await storedItems(of: engine.sourcesOfEdited(in: engine.rules, kept))
-        let (now, random) = (dependencies.clock.now(), dependencies.random)
+        let now = now()
         let unconfirmed = records.filter { record in
             // Other watchers may go on to poll meanwhile.
             let isUncertain = share != nil ? record.health.failures > 0 : record.isUncertain(at: now.wall)
@@ -19,13 +19,11 @@ extension RuleCoordinator {
         }.map(\.name)
         var step = engine.restore(
             kept, silences: silences, health: SourceHealth(records, watched: watched), unconfirmed: Set(unconfirmed),
-            stored: stored, at: time.ruleTime(now)
-        ) { random.identifier(at: now.wall) }
-        let known = Set(records.map(\.name)).union(watched.keys)
+            stored: stored, at: now, identifier: identifiers(at: now))
         step.add(
-            engine.forgetSources(except: known, watched: Set(watched.keys), at: time.ruleTime(now)) {
-                random.identifier(at: now.wall)
-            })
+            engine.forgetSources(
+                except: Set(records.map(\.name)).union(watched.keys), watched: Set(watched.keys), at: now,
+                identifier: identifiers(at: now)))
         if share != nil { engine.fire([]) }
         await share?.barrier.enter()
         let error = await commit(step)
@@ -35,7 +33,7 @@ extension RuleCoordinator {
             await refresh()
         } else if let error {
             dependencies.log.log(.error, "failed to store what rules send: \(error.detail)")
-            unadopted = engine.rules
+            adoption.adopted(since: engine.rules, isRefused: true)
             retryLater()
         }
         guard share == nil else { return }
@@ -47,8 +45,7 @@ extension RuleCoordinator {
         guard let share else {
             return (try await dependencies.journal.ruleMemories(), try await dependencies.journal.silences())
         }
-        let all = try await share.journal.ruleChanges(after: nil)
-        self.share?.version = all.version
+        let all = try await share.start()
         return (all.memories.values.compactMap { $0 }, all.silences)
     }
 
@@ -63,14 +60,13 @@ extension RuleCoordinator {
     ///   - watched: the sources.
     ///   - polled: the watched sources that this watcher polls, in which new rules may match already.
     func reload(_ rules: RuleSet, watched: [Source], polled: [Source]) async {
-        configured = Dictionary(watched.map { ($0.name, $0) }) { first, _ in first }
+        adoption.begin(Dictionary(watched.map { ($0.name, $0) }) { first, _ in first }, former: engine.rules)
         interests.set(rules)
-        (former, askedForFailures) = (engine.rules, [])
         await adopt(rules)
         // Of rules that were unknown here, it left out what others wrote.
         await refresh(isComplete: true)
         await refresh()
-        askedForFailures = Set(polled.map(\.name))
+        adoption.askedForFailures(of: polled)
         await endUnwatched()
         do throws(JournalError) {
             try await findExisting(in: polled)
@@ -85,7 +81,7 @@ extension RuleCoordinator {
         let edited = engine.sourcesOfEdited(in: new ?? engine.rules)
         for source in edited.sorted() { await locks.lock(source) }
         defer { for source in edited { locks.unlock(source) } }
-        let (old, rules) = (unadopted ?? engine.rules, new ?? engine.rules)
+        let (old, rules) = (adoption.unadopted ?? engine.rules, new ?? engine.rules)
         var (stored, failures): (RuleEngine.StoredItems, [Event]) = ([:], [])
         do throws(JournalError) {
             stored = try await storedItems(of: edited)
@@ -102,7 +98,7 @@ extension RuleCoordinator {
         let error = await commitCurrent { engine, now, identifier in
             engine.adopt(stored, failures: failures, after: old, at: now, identifier: identifier)
         }
-        unadopted = error == nil ? nil : old
+        adoption.adopted(since: old, isRefused: error != nil)
         guard let error else { return }
         dependencies.log.log(.error, "failed to store what edited rules send: \(error.detail)")
         retryLater()
@@ -110,16 +106,14 @@ extension RuleCoordinator {
 
     /// Returns an event for each failure of the sources.
     func failures(in records: [SourceRecord]) -> [Event] {
-        let (now, random) = (dependencies.clock.now().wall, dependencies.random)
-        return records.flatMap { record in
-            record.failures(of: configured[record.name], at: now) { random.identifier(at: now) }
-        }
+        let now = now()
+        return records.flatMap { $0.failures(of: adoption.sources[$0.name], at: now.wall, identifiers(at: now)) }
     }
 
     /// Tells the ends of what was told about removed sources. What waits is kept as long as the snapshot, since the source may
     /// come back.
     func endUnwatched() async {
-        let watched = Set(configured.keys)
+        let watched = Set(adoption.sources.keys)
         let unwatched = engine.sources(exceptIn: watched)
         guard !unwatched.isEmpty else { return }
         for source in unwatched { engine.pollFailed(source) }
@@ -135,7 +129,7 @@ extension RuleCoordinator {
         }
         guard let failure else { return }
         dependencies.log.log(.error, "failed to store what is told of removed sources: \(failure.detail)")
-        unadopted = unadopted ?? engine.rules
+        adoption.adopted(since: adoption.unadopted ?? engine.rules, isRefused: true)
         retryLater()
     }
 
@@ -180,11 +174,11 @@ extension RuleCoordinator {
     }
 
     func holdExisting(_ items: [StoredItem], of source: Source) async -> JournalError? {
-        let (now, random) = (dependencies.clock.now(), dependencies.random)
+        let now = now()
         await share?.barrier.enter()
-        var evaluation = PollEvaluation(existing: items, of: source, at: time.ruleTime(now))
+        var evaluation = PollEvaluation(existing: items, of: source, at: now)
         var error: JournalError?
-        if await finish(&evaluation, { random.identifier(at: now.wall) }) {
+        if await finish(&evaluation, identifiers(at: now)) {
             error = await commit(evaluation.step)
         } else {
             engine.undo(evaluation.step)

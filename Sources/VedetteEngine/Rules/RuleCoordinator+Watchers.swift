@@ -45,14 +45,14 @@ extension RuleCoordinator {
         for record in gained { engine.join(record.name, isUncertain: record.isUncertain(at: now.wall)) }
         engine.fire(rules)
         await openSourceGates()
-        if let former, engine.asksForHealth(engine.rules, after: former) {
-            let failures = failures(in: gained.filter { askedForFailures.insert($0.name).inserted })
+        if let former = adoption.former, engine.asksForHealth(engine.rules, after: former) {
+            let failures = failures(in: adoption.takeUnasked(gained))
             await commitOrLog { engine, now, identifier in
                 engine.find(failures, after: former, at: now, identifier: identifier)
             }
         }
         publishAll()
-        try await findExisting(in: gained.filter { $0.snapshot != nil }.compactMap { configured[$0.name] })
+        try await findExisting(in: gained.filter { $0.snapshot != nil }.compactMap { adoption.sources[$0.name] })
     }
 
     /// Takes over what other watchers committed, while no step is under way.
@@ -63,23 +63,23 @@ extension RuleCoordinator {
         guard let share, await share.barrier.close() else { return false }
         var hasOtherSilences = false
         do throws(JournalError) {
-            let changes = try await share.journal.ruleChanges(after: isComplete ? nil : self.share?.version)
-            let records = changes.records.filter { configured[$0.name] != nil }
+            let changes = try await share.changes(isComplete: isComplete)
+            let records = changes.records.filter { adoption.sources[$0.name] != nil }
             let changed = Set(records.map(\.name))
             let polled = records.filter { $0.snapshot != nil }.map(\.name)
             for source in engine.factSources.intersection(polled) {
                 let items = try await dependencies.journal.items(of: source).values.compactMap(\.item)
                 engine.replaceFacts(of: source, items)
             }
-            engine.take(changes.memories, isComplete: isComplete, at: time.ruleTime(dependencies.clock.now()))
+            engine.take(changes.memories, isComplete: isComplete, at: now())
             engine.take(
-                SourceHealth(records, watched: configured), of: changed,
+                SourceHealth(records, watched: adoption.sources), of: changed,
                 uncertain: Set(records.filter { $0.health.failures > 0 }.map(\.name)))
             let before = Set(engine.silences.map(\.id))
             engine.setSilences(changes.silences)
             hasOtherSilences = before != Set(engine.silences.map(\.id))
             // All rows come without the records of sources that changed since.
-            if !isComplete { self.share?.version = changes.version }
+            if !isComplete { share.took(changes) }
             publishAll()
         } catch {
             dependencies.log.log(.debug, "failed to read what other watchers changed: \(error.detail)")

@@ -17,30 +17,18 @@ actor RuleCoordinator {
     /// What the watcher asks without waiting for this actor.
     nonisolated let interests: RuleInterests
     var engine: RuleEngine
-    var timer: RuleTimer
-    /// The last change of each sink that is not stored yet.
-    var sinkChanges: [String: UnstoredChange] = [:]
-    var lastSinkChange = 0
+    private var timer: RuleTimer
+    private var sinkChanges = SinkChanges()
+    private var unstored = UnstoredSteps()
     /// Sources whose items `if`, `unless` and `how_many` must see again, since a poll of them was not committed and the
     /// journal could not be read.
     private var unreadFacts = Set<String>()
     /// Nil when this is the only watcher.
-    var share: RuleShare?
-    /// Steps that are submitted and not committed; those that failed stay while polls are evaluated that may be based on them.
-    private var unstored: [UnstoredStep] = []
-    /// Polls whose evaluation began and is not submitted.
-    private var evaluations = 0
+    let share: RuleShare?
     /// Held while a poll is evaluated, and while new rules look for matches among the stored items: a poll in between would
     /// make those items old.
     let locks = SourceLocks()
-    /// The configured sources by name, whoever polls them.
-    var configured: [String: Source] = [:]
-    /// The rules that rows are under which are not put under those in force, since the journal refused it.
-    var unadopted: RuleSet?
-    /// The rules before the last reload: what is new since may match sources that fail already, also of those to come.
-    var former: RuleSet?
-    /// The sources whose failures new rules have looked at since.
-    var askedForFailures = Set<String>()
+    var adoption = RuleAdoption()
 
     init(_ rules: RuleSet, _ dependencies: Dependencies, commits: CommitBatcher) {
         (self.dependencies, self.commits) = (dependencies, commits)
@@ -50,36 +38,41 @@ actor RuleCoordinator {
         interests = RuleInterests(rules, time)
     }
 
-    // MARK: Polls
+    /// The time of a step that begins now.
+    func now() -> RuleTime { time.ruleTime(dependencies.clock.now()) }
 
-    /// A poll's record as it was submitted to the journal, with what undoes its step.
-    private struct UnstoredStep {
-        let step: RuleEngine.Step
-        let ticket: CommitTicket
+    /// Returns what makes the ids of a step.
+    func identifiers(at now: RuleTime) -> () -> Identifier {
+        { [random = dependencies.random] in random.identifier(at: now.wall) }
     }
 
-    /// Submits a record. It fails with any earlier one on which its step is based.
-    private func submit(_ record: PollRecord, _ step: RuleEngine.Step) -> UnstoredStep {
-        let basis = unstored.filter { step.depends(on: $0.step) }.map(\.ticket)
-        let submitted = UnstoredStep(step: step, ticket: commits.submit(record, after: basis))
-        if !step.changes.isEmpty { unstored.append(submitted) }
-        return submitted
+    // MARK: Polls
+
+    /// A step that is submitted, with its place in the journal.
+    private typealias Submitted = (step: RuleEngine.Step, ticket: CommitTicket)
+
+    /// Submits a record with what a step adds. It fails with any earlier one on which the step is based.
+    private func submit(_ record: PollRecord, _ step: RuleEngine.Step) -> Submitted {
+        var record = record
+        (record.memories, record.endedSilences) = (step.changes, step.endedSilences)
+        record.basis = share?.basis(of: step, engine)
+        let ticket = commits.submit(record, after: unstored.basis(of: step))
+        unstored.submitted(step, ticket)
+        return (step, ticket)
     }
 
     /// Waits until the journal has a record, or undoes its step.
-    private func committed(_ submitted: UnstoredStep) async throws(JournalError) -> Committed {
+    private func committed(_ submitted: Submitted) async throws(JournalError) -> Committed {
         do throws(JournalError) {
             let committed = try await submitted.ticket.committed()
-            unstored.removeAll { $0.ticket === submitted.ticket }
+            unstored.committed(submitted.ticket)
             return committed
         } catch {
             engine.undo(submitted.step)
-            forgetFailed()
+            unstored.forgetFailed()
             throw error
         }
     }
-
-    private func forgetFailed() { if evaluations == 0 { unstored.removeAll { $0.ticket.failure != nil } } }
 
     /// Evaluates the rules for a transition, and waits until both are committed.
     /// - Returns: nil when the poll was cancelled during the evaluation.
@@ -101,13 +94,13 @@ actor RuleCoordinator {
 
     /// Evaluates the rules for a transition, and submits both to the journal as one record.
     /// - Returns: nil when the poll was cancelled meanwhile; then nothing is submitted or remembered.
-    private func evaluate(_ transition: PollTransition, _ poll: PollFacts) async -> UnstoredStep? {
-        let (now, source) = (poll.now, transition.source)
+    private func evaluate(_ transition: PollTransition, _ poll: PollFacts) async -> Submitted? {
+        let (now, source) = (time.ruleTime(poll.now), transition.source)
         await locks.lock(source.name)
         defer { locks.unlock(source.name) }
         await share?.barrier.enter()
         if unreadFacts.contains(source.name) { await undoFacts(of: source.name, isFirst: poll.isFirst) }
-        let identifier = { [random = dependencies.random] in random.identifier(at: now.wall) }
+        let identifier = identifiers(at: now)
         var record = PollRecord(
             record: transition.record, isNewBaseline: transition.isNewBaseline,
             writes: transition.writes + transition.refreshes, deletions: transition.deletions)
@@ -119,16 +112,13 @@ actor RuleCoordinator {
         observation.reread = transition.reread
         let existing =
             record.isNewBaseline || poll.isFirst ? record.writes : transition.entered + transition.reread
-        evaluations += 1
-        defer {
-            evaluations -= 1
-            forgetFailed()
-        }
+        unstored.evaluationBegan()
+        defer { unstored.evaluationEnded() }
         var evaluation =
             record.isNewBaseline || poll.isFirst || !existing.isEmpty
             ? PollEvaluation(
-                existing: existing, of: source, foundBy: (record.events, observation), at: time.ruleTime(now))
-            : PollEvaluation(of: source.name, events: record.events, observation, at: time.ruleTime(now))
+                existing: existing, of: source, foundBy: (record.events, observation), at: now)
+            : PollEvaluation(of: source.name, events: record.events, observation, at: now)
         guard await finish(&evaluation, identifier) else {
             engine.undo(evaluation.step)
             await undoFacts(of: source.name, isFirst: poll.isFirst)
@@ -140,9 +130,7 @@ actor RuleCoordinator {
         record.events = EventBurst.fold(record.events, matched: evaluation.matched, identifier: identifier)
         let step = evaluation.step
         report(step)
-        (record.memories, record.endedSilences) = (step.changes, step.endedSilences)
         record.deliveries = step.deliveries
-        record.basis = basis(of: step)
         publish(step, source.name)
         return submit(record, step)
     }
@@ -191,13 +179,13 @@ actor RuleCoordinator {
     func stopTimer() { timer.stop() }
 
     /// The next deadline that waits for no poll, in steady time.
-    func nextDeadline() -> Timestamp? { engine.nextTimer(at: time.ruleTime(dependencies.clock.now())) }
+    func nextDeadline() -> Timestamp? { engine.nextTimer(at: now()) }
 
     /// Evaluates every deadline that is due and waits for no poll.
     func evaluateDeadlines() async {
-        if unadopted != nil {
+        if adoption.unadopted != nil {
             await adopt()
-            if unadopted == nil { await endUnwatched() }
+            if adoption.unadopted == nil { await endUnwatched() }
         }
         if let error = await commitCurrent({ $0.fireTimers(at: $1, identifier: $2) }) {
             dependencies.log.log(.error, "failed to store what rules send: \(error.detail)")
@@ -211,11 +199,11 @@ actor RuleCoordinator {
         setTimer()
     }
 
-    func setTimer() {
+    private func setTimer() {
         guard timer.isRunning else { return }
         let now = dependencies.clock.now()
         let next =
-            unadopted == nil && sinkChanges.values.allSatisfy({ !$0.isRefused })
+            adoption.unadopted == nil && !sinkChanges.hasRefused
             ? engine.nextTimer(at: time.ruleTime(now)).map(time.boot) : now.boot
         guard let next else { return }
         timer.set(at: next, now: now.boot, for: self) { await $0.timerFired() }
@@ -225,14 +213,10 @@ actor RuleCoordinator {
         guard timer.fired() else { return }
         let now = dependencies.clock.now()
         if !timer.isPaused(at: now.boot) {
-            for (sink, change) in sinkChanges where change.isRefused {
-                // A later one may be stored meanwhile.
-                guard sinkChanges[sink]?.number == change.number else { continue }
-                await store(UnstoredChange(change: change.change, number: change.number))
-            }
+            for change in sinkChanges.refused where sinkChanges.retry(change) { await store(change) }
         }
         let next = engine.nextTimer(at: time.ruleTime(now))
-        let isDue = unadopted != nil || next.map { time.boot($0) <= now.boot } ?? false
+        let isDue = adoption.unadopted != nil || next.map { time.boot($0) <= now.boot } ?? false
         if isDue, !timer.isPaused(at: now.boot) { await evaluateDeadlines() } else { setTimer() }
     }
 
@@ -262,13 +246,39 @@ actor RuleCoordinator {
         if let error { throw error }
     }
 
-    /// What a step is based on; nil when this is the only watcher.
-    func basis(of step: RuleEngine.Step) -> RuleBasis? {
-        share.map { share in
-            RuleBasis(
-                writer: share.journal.writer, version: share.version, rules: step.rules,
-                sources: engine.sourcesRead(by: step))
+    // MARK: Sinks
+
+    /// Commits that a sink stopped or resumed. What the journal refuses is stored later, since a change is reported once.
+    func sinkChanged(_ change: SinkChange) async { await store(sinkChanges.add(change)) }
+
+    private func store(_ unstored: SinkChanges.Unstored) async {
+        let change = unstored.change
+        let error =
+            switch change {
+            case .stopped(let stop) where stop.kind != .failing: await sinkStopped(stop)
+            // No event tells it.
+            case .stopped, .resumed: await storeAlone(change)
+            }
+        guard sinkChanges.ended(unstored, isRefused: error != nil), let error else { return }
+        dependencies.log.log(
+            .error, "failed to store that the sink '\(change.sink)' \(change.verb): \(error.detail)")
+        retryLater()
+    }
+
+    private func storeAlone(_ change: SinkChange) async -> JournalError? {
+        do throws(JournalError) {
+            _ = try await commits.submit(PollRecord(record: nil, sinkChange: change)).committed()
+            return nil
+        } catch {
+            return error
         }
+    }
+
+    /// Commits the event that a sink waits for a person, and what rules send about it.
+    private func sinkStopped(_ stop: StoppedSink) async -> JournalError? {
+        let now = dependencies.clock.now().wall
+        let event = stop.event(id: dependencies.random.identifier(at: now), at: now)
+        return await commitOnce(event, .stopped(stop), stop.suppressing)
     }
 
     // MARK: Commits outside of polls
@@ -284,11 +294,11 @@ actor RuleCoordinator {
 
     /// Commits a step. When another watcher has changed what it is based on, takes that over and evaluates it again.
     func commitCurrent(_ evaluate: Evaluation) async -> JournalError? {
-        let (now, random) = (dependencies.clock.now(), dependencies.random)
+        let now = now()
         var error: JournalError?
         for _ in 0..<RuleCoordinator.maximumConflicts {
             await share?.barrier.enter()
-            error = await commit(evaluate(&engine, time.ruleTime(now)) { random.identifier(at: now.wall) })
+            error = await commit(evaluate(&engine, now, identifiers(at: now)))
             await share?.barrier.leave()
             guard error?.reason == .conflict else { break }
             await refresh()
@@ -300,9 +310,9 @@ actor RuleCoordinator {
     func commitOnce(
         _ event: Event, _ sinkChange: SinkChange? = nil, _ changed: (Delivery) -> Delivery = { $0 }
     ) async -> JournalError? {
-        let (now, random) = (dependencies.clock.now(), dependencies.random)
+        let now = now()
         await share?.barrier.enter()
-        let step = engine.evaluate(event, at: time.ruleTime(now)) { random.identifier(at: now.wall) }
+        let step = engine.evaluate(event, at: now, identifier: identifiers(at: now))
         let error = await commit(step, sinkChange, events: [event], deliveries: step.deliveries.map(changed))
         await share?.barrier.leave()
         if error?.reason == .conflict { await refresh() }
@@ -317,9 +327,7 @@ actor RuleCoordinator {
         publishAll()
         guard !step.isEmpty || !events.isEmpty else { return nil }
         var record = PollRecord(record: nil, events: events, sinkChange: sinkChange)
-        (record.deliveries, record.memories) = (deliveries ?? step.deliveries, step.changes)
-        record.endedSilences = step.endedSilences
-        record.basis = basis(of: step)
+        record.deliveries = deliveries ?? step.deliveries
         do throws(JournalError) {
             _ = try await committed(submit(record, step))
             return nil
@@ -329,7 +337,7 @@ actor RuleCoordinator {
         }
     }
 
-    func report(_ step: RuleEngine.Step) {
+    private func report(_ step: RuleEngine.Step) {
         for (rule, detail) in step.failures {
             dependencies.log.log(.error, "failed to evaluate rule '\(rule)': \(detail)")
         }

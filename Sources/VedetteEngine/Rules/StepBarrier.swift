@@ -5,41 +5,34 @@
 actor StepBarrier {
     private var underWay = 0
     private var isClosed = false
-    private var waiters: [CheckedContinuation<Void, Never>] = []
+    private let waiters = Waiters()
 
     /// Begins a step, when the barrier is open.
     func enter() async {
-        while isClosed { await wait() }
+        await waiters.wait { !isClosed }
         underWay += 1
     }
 
     /// Ends a step, which is committed or undone.
     func leave() {
         underWay -= 1
-        resumeWaiters()
+        waiters.resume()
     }
 
     /// Closes the barrier, and returns when no step is under way.
     /// - Returns: false when another caller had closed it; then it is open again.
     func close() async -> Bool {
         guard !isClosed else {
-            while isClosed { await wait() }
+            await waiters.wait { !isClosed }
             return false
         }
         isClosed = true
-        while underWay > 0 { await wait() }
+        await waiters.wait { underWay == 0 }
         return true
     }
 
     func open() {
         isClosed = false
-        resumeWaiters()
-    }
-
-    private func wait() async { await withCheckedContinuation { waiters.append($0) } }
-
-    private func resumeWaiters() {
-        for waiter in waiters { waiter.resume() }
-        waiters = []
+        waiters.resume()
     }
 }

@@ -58,27 +58,19 @@ struct PollSchedule {
 
     /// Removes a source and cancels its poll; its number is free when that has ended.
     private mutating func remove(_ source: WatchedSource) {
-        source.isRemoved = true
-        source.cancelPoll()
+        source.remove()
         byName[source.source.name] = nil
         dueQueue.remove(source.number)
         healthDeadlines.remove(source.number)
         if !source.isPolled { freeNumbers.append(source.number) }
     }
 
-    /// Takes another configuration of a source. A poll that is under way with another request is cancelled.
+    /// Takes another configuration of a source.
     private mutating func replace(_ watched: WatchedSource, with source: Source, now: Moment) {
         let old = watched.source
         watched.replace(with: source)
         defer { scheduleHealthCheck(watched, now: now) }
-        if !source.hasSameRequest(as: old) {
-            watched.mustRestart = watched.isPolled
-            if old.url != source.url { watched.hasMoved = true }
-            watched.restart()
-            watched.cancelPoll()
-        } else if old.interval == source.interval {
-            return
-        }
+        if source.hasSameRequest(as: old), old.interval == source.interval { return }
         if dueQueue.due(of: watched.number) != nil { scheduleFirst(watched, now: now) }
     }
 
@@ -164,9 +156,6 @@ struct PollSchedule {
     private mutating func scheduleNext(_ source: WatchedSource, now: Moment) {
         source.pollEnded()
         guard !source.isRemoved else { return freeNumbers.append(source.number) }
-        // The commit of the poll that was cancelled may have brought its record back.
-        if source.mustRestart { source.restart() }
-        (source.mustRestart, source.hasMoved) = (false, false)
         schedule(source, at: due(source, now: now))
         scheduleHealthCheck(source, now: now)
     }

@@ -17,15 +17,15 @@ final class WatchedSource {
     var healthCheck: Task<Void, Never>?
     /// Callers that wait until its poll has ended.
     private var waiters: [CheckedContinuation<Void, Never>] = []
-    var isRemoved = false
-    /// Its request was changed during its poll: the result is dropped and it is polled again.
-    var mustRestart = false
+    private(set) var isRemoved = false
+    /// Its request was changed during its poll, which is made again.
+    private var mustRestart = false
     /// Its URL was changed since the start of its poll: a Retry-After of the old one does not hold for the new one.
-    var hasMoved = false
+    private var hasMoved = false
     /// Its record waits in `DeferredWrites`.
-    var hasDeferredWrite = false
+    private var hasDeferredWrite = false
     /// Rows of which only measures changed, to be written with its record.
-    var refreshes: [StoredItem] = []
+    private(set) var refreshes: [StoredItem] = []
     var lastResult: OnceResult?
     /// The warnings of its last good poll.
     var lastWarnings: [String] = []
@@ -55,11 +55,35 @@ final class WatchedSource {
         record = SourceRecord(name: source.name)
     }
 
+    // MARK: Its configuration
+
+    /// Takes another configuration. A poll that is under way with another request is cancelled.
     func replace(with source: Source) {
-        if !source.hasSameRequest(as: self.source) { links = LinkCache() }
-        prepared = nil
+        let old = self.source
         self.source = source
         origin = WebURL(source.url)?.origin ?? source.url
+        prepared = nil
+        guard !source.hasSameRequest(as: old) else { return }
+        links = LinkCache()
+        mustRestart = isPolled
+        if old.url != source.url { hasMoved = true }
+        restart()
+        cancelPoll()
+    }
+
+    /// Notes that it is no longer watched, and cancels its poll.
+    func remove() {
+        isRemoved = true
+        cancelPoll()
+    }
+
+    /// Whether the result of its poll under way is dropped: it is no longer watched, or has another request.
+    var dropsResult: Bool { isRemoved || mustRestart }
+
+    /// Makes it due at once.
+    private func restart() {
+        record.due = nil
+        if hasMoved { (record.notBefore, record.movedTo) = (nil, nil) }
     }
 
     // MARK: Its poll
@@ -74,6 +98,9 @@ final class WatchedSource {
     /// Notes that its poll is over.
     func pollEnded() {
         (poll, healthCheck) = (nil, nil)
+        // The commit of the poll that was cancelled may have brought its record back.
+        if mustRestart { restart() }
+        (mustRestart, hasMoved) = (false, false)
         for waiter in waiters { waiter.resume() }
         waiters = []
     }
@@ -87,9 +114,11 @@ final class WatchedSource {
 
     // MARK: Its record
 
-    /// - Parameter now: when the record's times were right.
-    func take(_ record: SourceRecord, at now: Moment) {
-        self.record = record
+    /// - Parameters:
+    ///   - now: when the record's times were right.
+    ///   - refreshes: rows of which only measures changed, which are still to be written with it.
+    func take(_ record: SourceRecord, at now: Moment, refreshes: [StoredItem] = []) {
+        (self.record, self.refreshes) = (record, refreshes)
         wallOffset = now.wallOffset
     }
 
@@ -97,7 +126,7 @@ final class WatchedSource {
     func takeUnstored(_ failed: SourceRecord, at now: Moment) {
         var record = failed
         (record.health.isFailing, record.health.isStale) = (self.record.health.isFailing, self.record.health.isStale)
-        take(record, at: now)
+        take(record, at: now, refreshes: refreshes)
     }
 
     /// Takes a record that an earlier run stored. One whose last poll lies in the future was stored while the wall clock
@@ -115,10 +144,22 @@ final class WatchedSource {
         take(record, at: now)
     }
 
-    /// Makes it due at once.
-    func restart() {
-        record.due = nil
-        if hasMoved { (record.notBefore, record.movedTo) = (nil, nil) }
+    /// Lets its record wait for `takeDeferredWrite`. Returns whether it did not yet.
+    func deferWrite() -> Bool {
+        defer { hasDeferredWrite = true }
+        return !hasDeferredWrite
+    }
+
+    /// Leaves its record to a commit. Returns whether it waited.
+    func cancelDeferredWrite() -> Bool {
+        defer { hasDeferredWrite = false }
+        return hasDeferredWrite
+    }
+
+    /// Returns what is to be written; nil when a commit has written it meanwhile.
+    func takeDeferredWrite() -> DeferredWrite? {
+        defer { (hasDeferredWrite, refreshes) = (false, []) }
+        return hasDeferredWrite && !isRemoved ? DeferredWrite(record, items: refreshes) : nil
     }
 
     /// Delays its next poll.

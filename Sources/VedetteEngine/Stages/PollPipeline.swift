@@ -87,7 +87,7 @@ final class PollPipeline {
     /// Handles the answer to the request of a poll. What needs no reading becomes a transition at once.
     private func handle(_ answer: consuming Result<Response, FetchError>, of poll: Poll) -> Next {
         // An answer to an earlier request says nothing of the host that the source has now.
-        guard !poll.source.isRemoved, !poll.source.mustRestart else { return .end }
+        guard !poll.source.dropsResult else { return .end }
         switch poll.reader.interpret(consume answer, to: &poll.first, poll.startedAt) {
         case nil: return .fetch
         case .ended(let result)?:
@@ -141,7 +141,7 @@ final class PollPipeline {
     func store(
         _ result: PollResult, of source: WatchedSource, _ poll: PollReader, _ plan: ConnectionPlan
     ) async throws(JournalError) {
-        guard !source.isRemoved, !source.mustRestart else { return }
+        guard !source.dropsResult else { return }
         let stored = try await itemsToConfirm(by: result, of: source, poll)
         try await evaluate(makeTransition(source, result, poll.id, plan, stored), of: source)
     }
@@ -159,7 +159,7 @@ final class PollPipeline {
         switch transition {
         case .deferred where needsRules(transition, of: source): await rules.pollFailed(source.source.name)
         case .discarded, .deferred: return
-        case .commit(_, let facts) where source.isRemoved || source.mustRestart: undo(facts, of: source)
+        case .commit(_, let facts) where source.dropsResult: undo(facts, of: source)
         case .commit(let transition, let facts): try await commit(transition, facts, of: source)
         }
     }
@@ -218,7 +218,7 @@ final class PollPipeline {
         _ source: WatchedSource, _ result: PollResult, _ poll: String, _ plan: ConnectionPlan,
         _ stored: [String: StoredItem]
     ) -> TransitionResult {
-        guard !source.isRemoved, !source.mustRestart else { return .discarded }
+        guard !source.dropsResult else { return .discarded }
         if case .cancelled = result.outcome {
             postpone(source)
             return .discarded
@@ -253,9 +253,8 @@ final class PollPipeline {
         }
         let facts = PollFacts(
             id: poll, now: now, outcome: outcome, isGood: isGood, isFirst: source.record.snapshot == nil,
-            announcement: announcement?.kind, hadDeferredWrite: source.hasDeferredWrite)
-        // A deferred write is older: handed in from now on, it would overwrite this record.
-        source.hasDeferredWrite = false
+            // A deferred write is older: handed in from now on, it would overwrite this record.
+            announcement: announcement?.kind, hadDeferredWrite: source.cancelDeferredWrite())
         return .commit(transition, facts)
     }
 
@@ -304,8 +303,7 @@ final class PollPipeline {
         of transition: PollTransition, _ poll: String, _ source: WatchedSource, at now: Moment
     ) {
         log(transition, poll, isBaseline: false, of: source)
-        source.take(transition.record, at: now)
-        source.refreshes = transition.refreshes
+        source.take(transition.record, at: now, refreshes: transition.refreshes)
         source.lastResult = OnceResult(transition, isBaseline: false)
         deferredWrites.add(source, at: now.boot)
     }
@@ -345,7 +343,6 @@ final class PollPipeline {
         if !facts.isHealthCheck { log(transition, facts.id, isBaseline: isBaseline, of: source) }
         source.take(transition.record, at: facts.now)
         if facts.isGood { source.successesWhenUnstored = nil }
-        source.refreshes = []
         source.lastResult = OnceResult(transition, isBaseline: isBaseline)
     }
 
@@ -380,8 +377,7 @@ final class PollPipeline {
         transition.timePassed()
         guard !transition.events.isEmpty else { return }
         let facts = PollFacts(
-            id: "", now: now, isGood: false, isFirst: false, hadDeferredWrite: source.hasDeferredWrite)
-        source.hasDeferredWrite = false
+            id: "", now: now, isGood: false, isFirst: false, hadDeferredWrite: source.cancelDeferredWrite())
         do throws(JournalError) {
             try await commit(transition, facts, of: source)
         } catch {

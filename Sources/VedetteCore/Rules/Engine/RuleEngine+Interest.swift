@@ -12,9 +12,7 @@ extension RuleEngine {
 
     /// Returns why rules need a poll of this source; nil when they do not.
     public func interest(in source: String) -> Interest? {
-        let isUncertain =
-            world.unconfirmed.contains(source) || world.missing[source] != nil || world.uncounted.contains(source)
-            || !rulesThatWait(for: source).isEmpty
+        let isUncertain = world.isUncertain(source: source) || !rulesThatWait(for: source).isEmpty
         guard isUncertain || table.hasRows(of: source) else { return nil }
         return Interest(nextConfirmation: nextConfirmation(of: source), isUncertain: isUncertain)
     }
@@ -22,9 +20,7 @@ extension RuleEngine {
     /// Why rules need polls, by source.
     public var interests: [String: Interest] {
         var interests: [String: Interest] = [:]
-        for source in table.sources.union(world.unconfirmed).union(world.missing.keys).union(world.uncounted)
-            .union(world.facts.sources)
-        {
+        for source in table.sources.union(world.uncertainSources).union(world.facts.inForce.sources) {
             interests[source] = interest(in: source)
         }
         return interests

@@ -16,21 +16,14 @@ extension RuleEngine {
         unconfirmed: Set<String> = [], stored: StoredItems = [:], at now: RuleTime, identifier: () -> Identifier
     ) -> Step {
         take(at: now, identifier) { engine, moment in
-            (engine.world.silences, engine.world.health) = (silences, health)
             for row in rows { engine.put(row) }
             // The journal has them.
-            engine.step = Step()
-            engine.world.unconfirmed = unconfirmed.filter { engine.table.hasRows(of: $0) }
-            engine.world.uncounted = engine.rules.countedSources
+            engine.step.clear()
+            engine.world.restore(
+                silences, health, unconfirmed: unconfirmed.filter { engine.table.hasRows(of: $0) },
+                uncounted: engine.rules.countedSources)
             engine.adopt(stored, after: engine.rules, at: moment)
         }
-    }
-
-    /// Replaces the rules. The rows are under the old ones until `adopt`, which can be repeated.
-    public mutating func replaceRules(_ rules: RuleSet) {
-        self.rules = rules
-        takeGatheredFacts()
-        world.uncounted = rules.countedSources
     }
 
     /// Puts the rows under the rules in force.
@@ -64,7 +57,7 @@ extension RuleEngine {
 
     private mutating func find(_ failures: [Event], after old: RuleSet, at moment: StepContext) {
         // Each source is polled by one watcher, so that one tells it.
-        let failures = failures.filter { share?.sources.contains($0.source) ?? true }
+        let failures = failures.filter { share.polls($0.source) }
         for rule in rules.rules where rules.asksForHealth(rule, after: old) {
             for event in failures where table[rule.key(of: Subject(event))] == nil {
                 if rule.result(for: event) == .matched { hold(rule, event, at: moment) }
@@ -108,7 +101,7 @@ extension RuleEngine {
         except known: Set<String>, watched: Set<String>? = nil, at now: RuleTime, identifier: () -> Identifier
     ) -> Step {
         take(at: now, identifier) { engine, moment in
-            engine.world.health.servers = engine.world.health.servers.filter { known.contains($0.key) }
+            engine.world.forgetServers(exceptOf: known)
             for key in engine.table.keys where key.slot == .failed && !known.contains(key.name) { engine.forget(key) }
             for source in engine.sources(exceptIn: watched ?? known) {
                 let reason = "the source '\(source)' is gone while it was held back"
@@ -144,7 +137,7 @@ extension RuleEngine {
     }
 
     private mutating func noteDiscarded(_ event: Event, _ reason: String, of rule: String) {
-        step.discarded.append("rule '\(rule)' does not send '\(MessageTitle.of(event))': \(reason)")
+        step.discard("rule '\(rule)' does not send '\(MessageTitle.of(event))': \(reason)")
     }
 
     // MARK: Rules that were edited, renamed or removed
@@ -375,18 +368,5 @@ extension RuleMemory {
     /// The rule of a row that only tells what is left of one that is gone; nil for any other row.
     var ofGoneRule: Rule? {
         !waits.isEmpty && waits.allSatisfy { $0.content == .end || $0.isListed } ? Rule(gone: self) : nil
-    }
-
-    /// Lets no sink wait that the rule no longer names, but for the ends of what it was told.
-    /// - Parameter suppress: records a sink and what it is not told.
-    fileprivate mutating func leaveRemovedSinks(_ rule: Rule, _ suppress: (String, Event) -> Void) {
-        let isListed = { (wait: Wait) in wait.content == .end || rule.names(wait.sink) }
-        guard key.slot == .match, !waits.allSatisfy(isListed) else { return }
-        for wait in waits where !isListed(wait) && wait.content != .count {
-            audience -= 1
-            if let event { suppress(wait.sink, event) }
-        }
-        waits.removeAll { !isListed($0) }
-        dropEventIfUnused()
     }
 }

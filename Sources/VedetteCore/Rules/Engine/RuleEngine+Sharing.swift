@@ -3,12 +3,24 @@
 /// What an engine takes over from the engines of other watchers that share its journal. No step of its own may await its
 /// commit meanwhile.
 extension RuleEngine {
-    /// The part of the rules that one of several watchers evaluates.
+    /// The part of the rules that one of several watchers evaluates; a single watcher evaluates all.
     struct Share: Sendable {
-        /// The rules whose deadlines it evaluates.
-        var rules = Set<String>()
+        /// The rules whose deadlines it evaluates; nil for all.
+        private var rules: Set<String>?
         /// The sources whose polls it evaluates.
-        var sources = Set<String>()
+        private var sources = Set<String>()
+
+        func fires(_ rule: String) -> Bool { rules?.contains(rule) ?? true }
+        func polls(_ source: String) -> Bool { rules == nil || sources.contains(source) }
+
+        mutating func join(_ source: String) { if rules != nil { sources.insert(source) } }
+        mutating func leave(_ source: String) { sources.remove(source) }
+
+        /// Returns the rules whose deadlines were another watcher's before.
+        mutating func fire(_ rules: Set<String>) -> Set<String> {
+            defer { self.rules = rules }
+            return rules.subtracting(self.rules ?? [])
+        }
     }
 
     /// Replaces rows by those that other watchers wrote. Rows of a rule that is unknown here are left out.
@@ -23,7 +35,7 @@ extension RuleEngine {
             }
         }
         // They are in the journal already.
-        step = Step()
+        step.clear()
     }
 
     /// Takes the health of sources that other watchers poll.
@@ -32,9 +44,7 @@ extension RuleEngine {
     ///   - uncertain: the sources among them whose last poll failed.
     public mutating func take(_ health: SourceHealth, of sources: Set<String>, uncertain: Set<String>) {
         for source in sources {
-            let new = RuleWorld.Health(cause: health.failing[source], isDown: health.down.contains(source))
-            _ = world.set(new, of: source)
-            if let server = health.servers[source] { world.health.servers[source] = server }
+            world.take(health, of: source)
             if uncertain.contains(source) { pollFailed(source) } else { becomeCertain(source) }
         }
     }
@@ -52,38 +62,34 @@ extension RuleEngine {
     /// Begins to follow the polls of a source.
     /// - Parameter isUncertain: whether its items may have changed since its last good poll.
     public mutating func join(_ source: String, isUncertain: Bool) {
-        share?.sources.insert(source)
+        share.join(source)
         becomeCertain(source)
         if isUncertain { pollFailed(source) }
     }
 
     /// Ends to follow the polls of a source, which another watcher polls from now on.
     public mutating func leave(_ source: String) {
-        share?.sources.remove(source)
+        share.leave(source)
         becomeCertain(source)
     }
 
     private mutating func becomeCertain(_ source: String) {
-        world.missing[source] = nil
-        guard world.unconfirmed.remove(source) != nil else { return }
+        guard world.confirmElsewhere(source) else { return }
         // Their timers may have run down meanwhile.
         for key in table.keys(of: source) { table.renewTimers(of: key) }
     }
 
     /// Evaluates the deadlines of these rules alone from now on, and the polls of the sources that it joins alone.
     public mutating func fire(_ rules: Set<String>) {
-        let earlier = share?.rules ?? []
-        share = Share(rules: rules, sources: share?.sources ?? [])
+        let gained = share.fire(rules)
         // A timer that ran down while another watcher evaluated the rule is set again.
-        for row in table.all where rules.contains(row.key.rule) && !earlier.contains(row.key.rule) {
+        for row in table.all where gained.contains(row.key.rule) {
             table.renewTimers(of: row.key)
         }
     }
 
     /// Whether it evaluates the deadlines of a rule. One that is gone belongs to no watcher, so that each of them tries.
-    func fires(_ rule: String) -> Bool {
-        share.map { $0.rules.contains(rule) || rules.rule(named: rule) == nil } ?? true
-    }
+    func fires(_ rule: String) -> Bool { share.fires(rule) || rules.rule(named: rule) == nil }
 
     /// Returns the other sources on which the messages of a step may depend.
     public func sourcesRead(by step: Step) -> Set<String> {

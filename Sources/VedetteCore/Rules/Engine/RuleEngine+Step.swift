@@ -4,31 +4,23 @@ extension RuleEngine {
     /// What one call to the engine changed.
     public struct Step: Sendable {
         /// Deliveries to commit: pending, or suppressed with the reason.
-        public var deliveries: [Delivery] = []
+        public private(set) var deliveries: [Delivery] = []
         /// Rows to write, by key; nil deletes.
-        public var changes: [RuleMemory.Key: RuleMemory?] = [:]
+        public private(set) var changes: [RuleMemory.Key: RuleMemory?] = [:]
         /// The changes of rows in their order, for `undo`.
-        var writes: [Write] = []
+        private(set) var writes: [Write] = []
         /// The index in `writes` of the last change of each row.
         private var lastWrite: [RuleMemory.Key: Int] = [:]
         /// Groups that are to be asked about at the end of the step.
-        var joined = Set<RowTable.Group>()
-        /// Silences that a state ended.
-        var ended: [Silence] = []
-        /// The health of sources before the step, for `undo`.
-        var healthBefore: [String: RuleWorld.Health] = [:]
-        /// Sources that the step confirmed, for `undo`.
-        var wereUnconfirmed = Set<String>()
-        /// The items that were missing from sources before the step, for `undo`.
-        var missingBefore: [String: Set<String>] = [:]
-        /// Sources whose items the step counted first, for `undo`.
-        var wereUncounted = Set<String>()
+        private var joined = Set<RowTable.Group>()
+        /// What it changed besides rows, for `undo`.
+        var world = RuleWorld.Changes()
         /// Log lines about matches that were discarded because their rule or source is gone or changed.
-        public var discarded: [String] = []
+        public private(set) var discarded: [String] = []
         /// Log lines about rules that have no room for further rows, once per rule and purpose.
-        public var warnings: [String] = []
+        public private(set) var warnings: [String] = []
         /// Rules that could not be evaluated against every event, with the reason and the number of events.
-        public var failures: [(rule: String, detail: String)] = []
+        public private(set) var failures: [(rule: String, detail: String)] = []
 
         /// A change of one row.
         struct Write: Sendable {
@@ -40,25 +32,48 @@ extension RuleEngine {
         }
 
         /// The row ids of the silences that a state ended.
-        public var endedSilences: [Int64] { ended.map(\.id) }
+        public var endedSilences: [Int64] { world.endedSilences.map(\.id) }
 
         /// Appends a step that followed this one.
         public mutating func add(_ later: Step) {
             deliveries += later.deliveries
             for (key, change) in later.changes { changes[key] = .some(change) }
             for write in later.writes { record(write) }
-            ended += later.ended
-            healthBefore.merge(later.healthBefore) { first, _ in first }
-            wereUnconfirmed.formUnion(later.wereUnconfirmed)
-            missingBefore.merge(later.missingBefore) { first, _ in first }
-            wereUncounted.formUnion(later.wereUncounted)
+            world.add(later.world)
             discarded += later.discarded
             failures += later.failures
             warnings += later.warnings
         }
 
+        mutating func send(_ delivery: Delivery) { deliveries.append(delivery) }
+        mutating func discard(_ sentence: String) { discarded.append(sentence) }
+        mutating func warn(_ sentence: String) { warnings.append(sentence) }
+        mutating func fail(_ rule: String, _ detail: String) { failures.append((rule, detail)) }
+
+        /// Lets a group be asked about at the end of the step.
+        mutating func join(_ group: RowTable.Group) { joined.insert(group) }
+        func hasJoined(_ group: RowTable.Group) -> Bool { joined.contains(group) }
+
+        /// Takes the groups that are to be asked about, in a fixed order.
+        mutating func takeJoined() -> [RowTable.Group] {
+            defer { joined = [] }
+            return joined.sorted { ($0.rule, $0.name) < ($1.rule, $1.name) }
+        }
+
+        /// Leaves out what it changed.
+        mutating func clear() { self = Step() }
+
+        /// Takes the rows that it changed as they are now.
+        mutating func update(from table: RowTable) { for key in changes.keys { changes[key] = .some(table[key]) } }
+
+        /// Records that a row was written, or deleted.
+        mutating func record(_ write: Write, _ row: RuleMemory?) {
+            record(write)
+            changes[write.key] = .some(row)
+        }
+
         /// Records a change of a row. Changes that directly follow each other are one.
-        mutating func record(_ write: Write) {
+        private mutating func record(_ write: Write) {
             if let last = lastWrite[write.key], writes[last].versions.after == write.versions.before {
                 writes[last].versions.after = write.versions.after
             } else {
@@ -68,7 +83,7 @@ extension RuleEngine {
         }
 
         /// Whether there is nothing to commit.
-        public var isEmpty: Bool { deliveries.isEmpty && changes.isEmpty && ended.isEmpty }
+        public var isEmpty: Bool { deliveries.isEmpty && changes.isEmpty && world.endedSilences.isEmpty }
 
         /// The rules of which the step changed rows or made deliveries.
         public var rules: Set<String> { Set(changes.keys.map(\.rule)).union(deliveries.map(\.message.rule)) }
@@ -88,19 +103,5 @@ extension RuleEngine {
             let rows = changes.values.compactMap { $0 } + writes.compactMap(\.before)
             return Set(rows.compactMap(\.subject?.source))
         }
-    }
-
-    /// Undoes a step whose commit failed; its poll will be repeated. Steps that fail together can be undone in any order: a
-    /// row that a later step changed keeps that change, and if the later step fails, too, it gets the value before both.
-    public mutating func undo(_ failed: Step) {
-        for change in failed.writes.reversed() { table.undo(change) }
-        table.endUndo()
-        for (source, health) in failed.healthBefore { _ = world.set(health, of: source) }
-        world.unconfirmed.formUnion(failed.wereUnconfirmed)
-        for (source, missing) in failed.missingBefore { world.missing[source] = missing.isEmpty ? nil : missing }
-        world.uncounted.formUnion(failed.wereUncounted)
-        world.endedSilences.subtract(failed.endedSilences)
-        world.silences += failed.ended.filter { ended in !world.silences.contains { $0.id == ended.id } }
-        step = Step()
     }
 }

@@ -5,18 +5,14 @@
 /// (I1).
 public struct RuleEngine: Sendable {
     /// The rules in force.
-    public internal(set) var rules: RuleSet
+    public private(set) var rules: RuleSet
     /// What gates may ask besides the rows.
     var world: RuleWorld
     /// The rows.
     var table: RowTable
     var step = Step()
-    /// The part of the rules that this engine evaluates beside other watchers; nil for all.
-    var share: Share?
-    /// What the rules of a coming reload ask of other sources, while stored items are added.
-    var gathered: SourceFacts?
-    /// How often facts were gathered: a poll whose evaluation began before counts for them, too.
-    var gatherings = 0
+    /// The part of the rules that this engine evaluates beside other watchers.
+    var share = Share()
 
     /// Creates an engine that remembers nothing.
     public init(_ rules: RuleSet, civil: any CivilTime) { self.init(rules, civil: civil, maximumVersions: 100_000) }
@@ -37,6 +33,18 @@ public struct RuleEngine: Sendable {
         var evaluation = PollEvaluation(of: source, events: events, observation, at: now)
         resume(&evaluation, elapsed: { .zero }, identifier: identifier)
         return evaluation.step
+    }
+
+    /// Evaluates the next piece of a poll. Call it until `isFinished`.
+    /// - Parameter elapsed: reads a clock that never goes back.
+    public mutating func resume(
+        _ evaluation: inout PollEvaluation, elapsed: () -> Duration, identifier: () -> Identifier
+    ) {
+        swap(&step, &evaluation.step)
+        defer { swap(&step, &evaluation.step) }
+        withoutActuallyEscaping(identifier) { identifier in
+            resume(&evaluation, elapsed, StepContext(now: evaluation.now, identifier: identifier))
+        }
     }
 
     /// Evaluates an event that does not come from a poll.
@@ -75,15 +83,19 @@ public struct RuleEngine: Sendable {
         rules.matchingExisting.filter { $0.when.sources?.contains(source) != false }
     }
 
+    /// Replaces the rules. The rows are under the old ones until `adopt`, which can be repeated.
+    public mutating func replaceRules(_ rules: RuleSet) {
+        self.rules = rules
+        world.replaceRules(rules)
+    }
+
     // MARK: Silences
 
     /// The silences in force.
-    public var silences: [Silence] { world.silences }
+    public var silences: [Silence] { world.silences.all }
 
     /// Replaces the silences by the journal's.
-    public mutating func setSilences(_ silences: [Silence]) {
-        world.silences = silences.filter { !world.endedSilences.contains($0.id) }
-    }
+    public mutating func setSilences(_ silences: [Silence]) { world.silences.replace(by: silences) }
 
     /// Tells what silences withheld and no silence covers any more.
     public mutating func releaseSilenced(at now: RuleTime, identifier: () -> Identifier) -> Step {
@@ -116,7 +128,7 @@ public struct RuleEngine: Sendable {
         }
         guard table.hasRoom(for: row) else {
             if row.key.slot != .once, row.key.slot != .reference, table.reportsLack(of: row) {
-                step.warnings.append(
+                step.warn(
                     "rule '\(row.key.rule)' has no room for more than \(RuleMemory.maximum) \(row.noun); "
                         + "further ones are suppressed, or get no reminders")
             }
@@ -131,20 +143,25 @@ public struct RuleEngine: Sendable {
 
     private mutating func record(_ write: Step.Write?, _ row: RuleMemory?) {
         guard let write else { return }
-        step.record(write)
-        step.changes[write.key] = .some(row)
+        step.record(write, row)
         if let source = write.before?.subject?.source, !table.hasRows(of: source) {
-            if world.unconfirmed.remove(source) != nil { step.wereUnconfirmed.insert(source) }
+            world.confirm(source, &step.world)
             setMissing([], of: source)
         }
     }
 
     /// Sets the items that the last good poll of a source did not show.
     public mutating func setMissing(_ missing: Set<String>, of source: String) {
-        let before = world.missing[source] ?? []
-        guard missing != before else { return }
-        if step.missingBefore[source] == nil { step.missingBefore[source] = before }
-        world.missing[source] = missing.isEmpty ? nil : missing
+        world.setMissing(missing, of: source, &step.world)
+    }
+
+    /// Undoes a step whose commit failed; its poll will be repeated. Steps that fail together can be undone in any order: a
+    /// row that a later step changed keeps that change, and if the later step fails, too, it gets the value before both.
+    public mutating func undo(_ failed: Step) {
+        for change in failed.writes.reversed() { table.undo(change) }
+        table.endUndo()
+        world.undo(failed.world)
+        step.clear()
     }
 
     /// Runs a step, and returns what it changed.
@@ -156,7 +173,7 @@ public struct RuleEngine: Sendable {
             body(&self, moment)
             tellJoined(at: moment)
         }
-        defer { step = Step() }
+        defer { step.clear() }
         return step
     }
 }

@@ -70,7 +70,7 @@ struct StreamPoll {
     }
 
     /// Whether what is read no longer counts.
-    private var isOver: Bool { Task.isCancelled || source.isRemoved || source.mustRestart }
+    private var isOver: Bool { Task.isCancelled || source.dropsResult }
 
     // MARK: All at once
 

@@ -7,14 +7,14 @@ extension RuleEngine {
     mutating func deliver(
         _ rule: Rule, _ event: Event, to target: Rule.NotificationTarget, withheld: Int = 0, at moment: StepContext
     ) {
-        step.deliveries.append(delivery(rule, event, to: target, withheld: withheld, at: moment))
+        step.send(delivery(rule, event, to: target, withheld: withheld, at: moment))
     }
 
     /// Makes a suppressed delivery for one sink.
     mutating func suppress(_ rule: Rule, _ event: Event, _ reason: String, for sink: String, at moment: StepContext) {
         var delivery = delivery(rule, event, to: rule.target(sink), withheld: 0, at: moment)
         (delivery.state, delivery.reason) = (.suppressed, reason)
-        step.deliveries.append(delivery)
+        step.send(delivery)
     }
 
     /// Makes a suppressed delivery for each of the sinks, or of all the rule's.

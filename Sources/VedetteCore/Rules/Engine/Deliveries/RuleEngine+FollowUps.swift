@@ -30,7 +30,7 @@ extension RuleEngine {
             case (.drop(let why), _): reason = why
             case (.pass, _), (.list, _):
                 // Whether there still was no match is unknown.
-                if rule.gates.nothing > .zero, world.unconfirmed.contains(event.source) {
+                if rule.gates.nothing > .zero, world.isUnconfirmed(event.source) {
                     told.follow(at: now.steady.advanced(by: RuleEngine.retryOfFollowUp))
                     row.told = told
                     put(row)
@@ -110,10 +110,10 @@ extension RuleEngine {
         for target in targets {
             var sent: [Part] = []
             for part in parts {
-                if let silence = world.silence(of: rule, part.event, sink: target.sink, at: moment.now) {
+                if let silence = world.silences.silence(of: rule, part.event, sink: target.sink, at: moment.now) {
                     suppress(rule, part.event, "silenced: \(silence.description)", for: target.sink, at: moment)
                     guard !silence.drops else { continue }
-                    let end = world.silenceEnd(of: rule, part.event, sink: target.sink, at: moment.now)
+                    let end = world.silences.end(of: rule, part.event, sink: target.sink, at: moment.now)
                     let waiting = Verdict.Waiting(
                         reason: "silenced: \(silence.description)", until: end, isCivil: true)
                     keepEscalation(part, rule, target.sink, waiting, moment.now)

@@ -46,9 +46,7 @@ extension RuleEngine {
 
     /// Tells together what waits for the end of the step.
     mutating func tellJoined(at moment: StepContext) {
-        let groups = step.joined.sorted { ($0.rule, $0.name) < ($1.rule, $1.name) }
-        step.joined = []
-        for group in groups {
+        for group in step.takeJoined() {
             if let rule = rule(of: group) { reconcile(rule, group, at: moment) }
         }
     }
@@ -99,8 +97,8 @@ extension RuleEngine {
                 release.rows[i].wait(wait.sink, at: gate.name, waiting)
                 let group = RowTable.Group(rule: rule.name, gate: gate.name, name: waiting.group)
                 // What joins the step opens the group at its end.
-                if waiting.opensGroup, !step.joined.contains(group) { release.opened.insert(group) }
-                if waiting.joinsStep { step.joined.insert(group) }
+                if waiting.opensGroup, !step.hasJoined(group) { release.opened.insert(group) }
+                if waiting.joinsStep { step.join(group) }
             }
         }
     }
@@ -239,35 +237,5 @@ extension RuleMemory {
             return rule.notify.count { waiting.contains($0.sink) } < max(1, audience)
         }
         return waits.count { $0.content == .end } < told?.recipients ?? 0
-    }
-
-    /// Lets a sink wait at a gate.
-    mutating func wait(_ sink: String, at gate: String, _ waiting: Verdict.Waiting) {
-        guard let i = waits.firstIndex(where: { $0.sink == sink }) else { return }
-        waits[i].awaitsPoll = waiting.awaitsPoll
-        if !waiting.awaitsPoll {
-            (waits[i].gate, waits[i].group, waits[i].reason) = (gate, waiting.group, waiting.reason)
-        }
-        (waits[i].until, waits[i].isCivil) = (waiting.until, waiting.until != nil && waiting.isCivil)
-    }
-
-    /// Forgets that a sink was told the match: it was told the end, or is not to be told it.
-    mutating func forgetTold(_ sink: String) {
-        told?.sinks.removeAll { $0 == sink }
-        if told?.sinks.isEmpty == true, told?.isFollowed == false { told = nil }
-    }
-
-    /// Lets reminders and escalations name the latest match, also when it was dropped.
-    mutating func noteReplacement() {
-        guard let event, let told, told.ended == nil, told.event.id != event.id, event.kind != .resolved,
-            event.kind != .digest, !waits.contains(where: { $0.content == .firing })
-        else { return }
-        self.told?.latest = event
-    }
-
-    /// Forgets the event when no sink is to be told it.
-    mutating func dropEventIfUnused() {
-        let isUsed = isStanding || !group.isEmpty || !listings.isEmpty || waits.contains { $0.content != .count }
-        if key.slot == .match, !isUsed { event = nil }
     }
 }

@@ -46,7 +46,7 @@ public struct PollEvaluation: Sendable {
     let existing: [StoredItem]
     /// The source of `existing`; nil for none.
     let existingSource: Source?
-    /// `RuleEngine.gatherings` when the observation was taken for the facts; nil before the first piece.
+    /// `RuleFacts.gatherings` when the observation was taken for the facts; nil before the first piece.
     var gatherings: Int?
     /// The index of the next event; nil before the first piece.
     var next: Int?

@@ -4,10 +4,10 @@
 extension RuleEngine {
     /// Evaluates the counts of a source after its poll.
     mutating func evaluateCounts(of source: String, at moment: StepContext) {
-        if world.uncounted.remove(source) != nil { step.wereUncounted.insert(source) }
+        world.count(source, &step.world)
         for rule in rules.counting {
             guard let wanted = rule.when.count, wanted.condition.source == source,
-                let count = world.facts.count(rule.name)
+                let count = world.facts.inForce.count(rule.name)
             else { continue }
             let key = rule.key(of: Subject(source: source, key: nil))
             let row = table[key]

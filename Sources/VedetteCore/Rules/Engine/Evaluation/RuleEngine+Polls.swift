@@ -1,22 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RuleEngine {
-    /// Evaluates the next piece of a poll. Call it until `isFinished`.
-    /// - Parameter elapsed: reads a clock that never goes back.
-    public mutating func resume(
-        _ evaluation: inout PollEvaluation, elapsed: () -> Duration, identifier: () -> Identifier
-    ) {
-        swap(&step, &evaluation.step)
-        defer { swap(&step, &evaluation.step) }
-        withoutActuallyEscaping(identifier) { identifier in
-            resume(&evaluation, elapsed, StepContext(now: evaluation.now, identifier: identifier))
-        }
-    }
-
-    private mutating func resume(_ evaluation: inout PollEvaluation, _ elapsed: () -> Duration, _ moment: StepContext) {
-        if evaluation.gatherings != gatherings, let observation = evaluation.observation {
-            updateFacts(of: evaluation.source, observation)
-            evaluation.gatherings = gatherings
+    mutating func resume(_ evaluation: inout PollEvaluation, _ elapsed: () -> Duration, _ moment: StepContext) {
+        if evaluation.gatherings != world.facts.gatherings, let observation = evaluation.observation {
+            world.facts.update(evaluation.source, observation)
+            evaluation.gatherings = world.facts.gatherings
         }
         if evaluation.next == nil { begin(evaluation, moment) }
         let start = elapsed()
@@ -36,7 +24,7 @@ extension RuleEngine {
         tellJoined(at: moment)
         reportFailures(evaluation, moment)
         // A step that ran between two pieces is committed before this one, so this one must write its changes, too.
-        for key in step.changes.keys { step.changes[key] = .some(table[key]) }
+        step.update(from: table)
         evaluation.isFinished = true
     }
 
@@ -44,12 +32,7 @@ extension RuleEngine {
     private mutating func begin(_ evaluation: PollEvaluation, _ moment: StepContext) {
         guard let observation = evaluation.observation else { return }
         let source = evaluation.source
-        if let server = observation.server { world.health.servers[source] = server }
-        if let isDown = observation.isDown {
-            var health = world.health(of: source)
-            health.isDown = isDown
-            noteHealth(of: source, before: world.set(health, of: source), at: moment)
-        }
+        openDependencies(on: source, since: world.trackHealth(of: source, observation, &step.world), at: moment)
         if let baseline = observation.baseline { rebaseline(source, baseline, at: moment) }
         if !observation.reread.isEmpty { rebaseline(source, observation.reread, isWhole: false, at: moment) }
     }
@@ -59,9 +42,8 @@ extension RuleEngine {
         _ event: Event, _ evaluation: inout PollEvaluation, _ elapsed: () -> Duration, _ moment: StepContext
     ) {
         world.facts.update(with: event)
-        let ended = world.endSilences(event, rules)
-        step.ended += ended
-        noteHealth(of: event.source, before: world.trackHealth(event), at: moment)
+        let hasEndedSilences = world.endSilences(by: event, rules, &step.world)
+        openDependencies(on: event.source, since: world.trackHealth(event, &step.world), at: moment)
         // A later message about the subject can be about this event.
         if table.hasRows(about: Subject(event)) { evaluation.recordMatch() }
         let retracting = updateRows(with: event, at: moment)
@@ -77,14 +59,14 @@ extension RuleEngine {
             evaluation.add(elapsed() - start, to: result.rule)
         }
         if event.kind == .disappeared { forgetReferences(of: Subject(event)) }
-        if !ended.isEmpty { openSilences(at: moment) }
+        if hasEndedSilences { openSilences(at: moment) }
     }
 
-    /// Keeps the health of a source for `undo`, and opens what `depends` on it.
-    private mutating func noteHealth(of source: String, before: RuleWorld.Health?, at moment: StepContext) {
-        guard let before else { return }
-        if step.healthBefore[source] == nil { step.healthBefore[source] = before }
-        guard !before.isAvailable else { return }
+    /// Opens what `depends` on a source that was not available before its health changed.
+    private mutating func openDependencies(
+        on source: String, since before: RuleWorld.Health?, at moment: StepContext
+    ) {
+        guard before?.isAvailable == false else { return }
         for rule in rules.rules where rule.gates.depends.contains(source) { openDependencies(of: rule, at: moment.now) }
     }
 
@@ -141,12 +123,12 @@ extension RuleEngine {
         for (name, failure) in evaluation.failures.sorted(by: { $0.key < $1.key }) {
             guard let first = failure.events.first else { continue }
             let detail = "\(failure.detail); \(counted(failure.count, "event")) not evaluated"
-            step.failures.append((name, detail))
+            step.fail(name, detail)
             let wall = moment.now.wall
             let event = first.ruleFailure(failure, detail, id: moment.identifier(), at: wall)
-            step.deliveries += failure.rule.notify.map { target in
-                failure.rule.delivery(
-                    of: event, to: Rule.NotificationTarget(sink: target.sink), at: wall, moment.identifier())
+            for target in failure.rule.notify {
+                let target = Rule.NotificationTarget(sink: target.sink)
+                step.send(failure.rule.delivery(of: event, to: target, at: wall, moment.identifier()))
             }
             let key = RuleMemory.Key(rule: name, slot: .failed, name: evaluation.source)
             var row = table[key] ?? RuleMemory(key: key, identity: failure.rule.identity, since: moment.now.steady)

@@ -11,7 +11,7 @@ enum ConditionsGate: Gate {
     }
 
     static func verdict(_ candidate: Candidate, _ engine: RuleEngine, at now: RuleTime) -> Verdict {
-        guard let unmet = engine.world.facts.unmet(candidate.rule) else { return .pass }
+        guard let unmet = engine.world.facts.inForce.unmet(candidate.rule) else { return .pass }
         let isDropped = unmet.drops || candidate.rule.isNews(candidate.event)
         return isDropped ? .drop(unmet.obstacle) : .wait(Verdict.Waiting(reason: unmet.obstacle))
     }
@@ -21,11 +21,9 @@ extension RuleEngine {
     /// Lets the gate be asked again about what waits for items of a source, or of any.
     mutating func openConditions(on source: String? = nil, at moment: StepContext) {
         for name in rulesThatWait(for: source) {
-            guard let rule = rules.rule(named: name), world.facts.unmet(rule) == nil else { continue }
+            guard let rule = rules.rule(named: name), world.facts.inForce.unmet(rule) == nil else { continue }
             reconcile(rule, RowTable.Group(rule: name, gate: ConditionsGate.name), at: moment) { engine, row in
-                guard let share = engine.share else { return true }
-                return row.dependsOnItem
-                    ? share.sources.contains(row.subject?.source ?? "") : share.rules.contains(name)
+                row.dependsOnItem ? engine.share.polls(row.subject?.source ?? "") : engine.share.fires(name)
             }
         }
     }
@@ -33,7 +31,7 @@ extension RuleEngine {
     /// The rules with rows that wait until the source, or any, shows what `if` and `unless` ask for.
     func rulesThatWait(for source: String?) -> [String] {
         guard let source else { return table.rules(waitingAt: ConditionsGate.name) }
-        return world.facts.rules(asking: source).filter {
+        return world.facts.inForce.rules(asking: source).filter {
             !table.isEmpty(RowTable.Group(rule: $0, gate: ConditionsGate.name))
         }.sorted()
     }

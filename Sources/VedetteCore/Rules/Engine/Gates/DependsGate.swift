@@ -26,7 +26,7 @@ extension RuleEngine {
                 world.unavailableSource(of: rule, for: source) == nil
             else { continue }
             let awaitsPoll = row.dependsOnItem
-            if awaitsPoll, let share, !share.sources.contains(source) { continue }
+            if awaitsPoll, !share.polls(source) { continue }
             for i in row.waits.indices where row.waits[i].gate == DependsGate.name {
                 (row.waits[i].until, row.waits[i].isCivil) = (now.steady, false)
                 row.waits[i].awaitsPoll = awaitsPoll
@@ -34,7 +34,7 @@ extension RuleEngine {
             if row.told?.gate == DependsGate.name { row.told?.follow(at: now.steady, gate: DependsGate.name) }
             put(row)
             if awaitsPoll {
-                world.unconfirmed.insert(source)
+                world.doubt(source)
                 table.awaitPoll(key)
             }
         }

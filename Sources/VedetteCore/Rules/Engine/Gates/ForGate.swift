@@ -15,14 +15,3 @@ enum ForGate: Gate {
         return .wait(Verdict.Waiting(reason: "a later one waits in 'for'"))
     }
 }
-
-extension RuleMemory {
-    /// Lets what a held match withheld be asked about again. Returns whether there is any.
-    @discardableResult
-    mutating func leaveFor(at now: RuleTime) -> Bool {
-        let isWaiting = told?.gate == ForGate.name || waits.contains { $0.gate == ForGate.name }
-        if told?.gate == ForGate.name { told?.follow(at: now.steady) }
-        for i in waits.indices where waits[i].gate == ForGate.name { waits[i].gate = "" }
-        return isWaiting
-    }
-}

@@ -6,10 +6,10 @@ enum SilencesGate: Gate {
     static let waitingText = "told at the end if it is still so"
     static let noun = "silenced messages"
 
-    static func concerns(_ candidate: Candidate, _ world: RuleWorld) -> Bool { !world.silences.isEmpty }
+    static func concerns(_ candidate: Candidate, _ world: RuleWorld) -> Bool { !world.silences.all.isEmpty }
 
     static func verdict(_ candidate: Candidate, _ engine: RuleEngine, at now: RuleTime) -> Verdict {
-        engine.world.silencing(candidate, sink: nil, at: now)
+        engine.world.silences.verdict(candidate, sink: nil, at: now)
     }
 }
 
@@ -19,22 +19,22 @@ enum SinkSilencesGate: Gate {
     static let waitingText = SilencesGate.waitingText
     static let noun = SilencesGate.noun
 
-    static func concerns(_ candidate: Candidate, _ world: RuleWorld) -> Bool { !world.silences.isEmpty }
+    static func concerns(_ candidate: Candidate, _ world: RuleWorld) -> Bool { !world.silences.all.isEmpty }
 
     static func verdict(_ candidate: Candidate, _ engine: RuleEngine, at now: RuleTime) -> Verdict {
-        engine.world.silencing(candidate, sink: candidate.sink, at: now)
+        engine.world.silences.verdict(candidate, sink: candidate.sink, at: now)
     }
 }
 
-extension RuleWorld {
-    fileprivate func silencing(_ candidate: Candidate, sink: String?, at now: RuleTime) -> Verdict {
+extension SilenceList {
+    fileprivate func verdict(_ candidate: Candidate, sink: String?, at now: RuleTime) -> Verdict {
         guard let silence = silence(of: candidate.rule, candidate.event, sink: sink, at: now) else { return .pass }
         let reason = "silenced: \(silence.description)"
         // The end of what was told is never dropped, and no digest with one.
         guard !silence.drops || candidate.event.parts.contains(where: { $0.kind == Event.Kind.resolved.word }) else {
             return .drop(reason)
         }
-        let end = silenceEnd(of: candidate.rule, candidate.event, sink: candidate.sink, at: now)
+        let end = self.end(of: candidate.rule, candidate.event, sink: candidate.sink, at: now)
         return .wait(Verdict.Waiting(reason: reason, until: end, isCivil: true))
     }
 }

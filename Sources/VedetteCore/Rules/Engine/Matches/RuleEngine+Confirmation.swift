@@ -43,7 +43,7 @@ extension RuleEngine {
     /// Tells what waited for a good poll of this source. Called after the poll's events.
     /// - Parameter events: the poll's events.
     mutating func confirm(_ source: String, missing absent: Set<String>, _ events: [Event], at moment: StepContext) {
-        if world.unconfirmed.remove(source) != nil { step.wereUnconfirmed.insert(source) }
+        world.confirm(source, &step.world)
         setMissing(table.hasRows(of: source) ? absent : [], of: source)
         for key in table.keysToConfirm(by: source) {
             guard let row = table[key], !world.isUncertain(row) else { continue }
@@ -61,7 +61,7 @@ extension RuleEngine {
     /// Records that a poll failed, or that the source is no longer polled. Messages about its items wait for the next
     /// good poll.
     public mutating func pollFailed(_ source: String) {
-        if table.hasRows(of: source) { world.unconfirmed.insert(source) }
+        if table.hasRows(of: source) { world.doubt(source) }
     }
 
     /// Does what a row that is due waits for.

@@ -252,6 +252,60 @@ extension RuleMemory {
 
     func age(at now: RuleTime) -> String { DurationText.long(seconds: seconds(at: now)) }
     func seconds(at now: RuleTime) -> Double { max(0, now.steady.seconds(since: since)) }
+
+    // MARK: Changes
+
+    /// Lets a sink wait at a gate.
+    mutating func wait(_ sink: String, at gate: String, _ waiting: Verdict.Waiting) {
+        guard let i = waits.firstIndex(where: { $0.sink == sink }) else { return }
+        waits[i].awaitsPoll = waiting.awaitsPoll
+        if !waiting.awaitsPoll {
+            (waits[i].gate, waits[i].group, waits[i].reason) = (gate, waiting.group, waiting.reason)
+        }
+        (waits[i].until, waits[i].isCivil) = (waiting.until, waiting.until != nil && waiting.isCivil)
+    }
+
+    /// Forgets that a sink was told the match: it was told the end, or is not to be told it.
+    mutating func forgetTold(_ sink: String) {
+        told?.sinks.removeAll { $0 == sink }
+        if told?.sinks.isEmpty == true, told?.isFollowed == false { told = nil }
+    }
+
+    /// Lets reminders and escalations name the latest match, also when it was dropped.
+    mutating func noteReplacement() {
+        guard let event, let told, told.ended == nil, told.event.id != event.id, event.kind != .resolved,
+            event.kind != .digest, !waits.contains(where: { $0.content == .firing })
+        else { return }
+        self.told?.latest = event
+    }
+
+    /// Forgets the event when no sink is to be told it.
+    mutating func dropEventIfUnused() {
+        let isUsed = isStanding || !group.isEmpty || !listings.isEmpty || waits.contains { $0.content != .count }
+        if key.slot == .match, !isUsed { event = nil }
+    }
+
+    /// Lets what a held match withheld be asked about again. Returns whether there is any.
+    @discardableResult
+    mutating func leaveFor(at now: RuleTime) -> Bool {
+        let isWaiting = told?.gate == ForGate.name || waits.contains { $0.gate == ForGate.name }
+        if told?.gate == ForGate.name { told?.follow(at: now.steady) }
+        for i in waits.indices where waits[i].gate == ForGate.name { waits[i].gate = "" }
+        return isWaiting
+    }
+
+    /// Lets no sink wait that the rule no longer names, but for the ends of what it was told.
+    /// - Parameter suppress: records a sink and what it is not told.
+    mutating func leaveRemovedSinks(_ rule: Rule, _ suppress: (String, Event) -> Void) {
+        let isListed = { (wait: Wait) in wait.content == .end || rule.names(wait.sink) }
+        guard key.slot == .match, !waits.allSatisfy(isListed) else { return }
+        for wait in waits where !isListed(wait) && wait.content != .count {
+            audience -= 1
+            if let event { suppress(wait.sink, event) }
+        }
+        waits.removeAll { !isListed($0) }
+        dropEventIfUnused()
+    }
 }
 
 /// A time on the steady clock, or on the wall clock.

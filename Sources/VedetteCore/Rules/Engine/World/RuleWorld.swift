@@ -3,24 +3,60 @@
 /// What gates may ask besides the rows: silences, the health of sources, items of other sources, and which items the last
 /// polls confirmed.
 struct RuleWorld: Sendable {
-    /// The silences in force.
-    var silences: [Silence] = []
-    /// Silences that a state ended. A reader of the journal may still report them until the end is committed.
-    var endedSilences = Set<Int64>()
-    /// Which sources are failing or down, for `depends` and for messages about several sources.
-    var health = SourceHealth()
+    var silences = SilenceList()
     /// What `if`, `unless` and `how_many` ask of other sources.
-    var facts: SourceFacts
+    var facts: RuleFacts
+    /// Which sources are failing or down, for `depends` and for messages about several sources.
+    private(set) var health = SourceHealth()
     /// Sources whose last poll failed, or was before a restart: their items may have changed meanwhile.
-    var unconfirmed = Set<String>()
+    private var unconfirmed = Set<String>()
     /// Sources whose items `how_many` has not counted since its rule came into force: the count may be beyond the bound
     /// already.
-    var uncounted = Set<String>()
+    private var uncounted = Set<String>()
     /// Items that the last good poll did not show; the next one shows whether they are gone.
-    var missing: [String: Set<String>] = [:]
+    private var missing: [String: Set<String>] = [:]
     let civil: any CivilTime
 
-    init(_ rules: RuleSet, _ civil: any CivilTime) { (facts, self.civil) = (SourceFacts(rules), civil) }
+    init(_ rules: RuleSet, _ civil: any CivilTime) { (facts, self.civil) = (RuleFacts(rules), civil) }
+
+    /// What a step changed, for `undo`.
+    struct Changes: Sendable {
+        /// Silences that a state ended.
+        fileprivate(set) var endedSilences: [Silence] = []
+        fileprivate var undo: [@Sendable (inout RuleWorld) -> Void] = []
+
+        /// Appends the changes of a step that followed.
+        mutating func add(_ later: Changes) {
+            endedSilences += later.endedSilences
+            undo += later.undo
+        }
+    }
+
+    /// Takes back the changes of a step that failed.
+    mutating func undo(_ failed: Changes) {
+        silences.restore(failed.endedSilences)
+        for undo in failed.undo.reversed() { undo(&self) }
+    }
+
+    /// Takes up what is known at a start.
+    mutating func restore(
+        _ silences: [Silence], _ health: SourceHealth, unconfirmed: Set<String>, uncounted: Set<String>
+    ) {
+        self.silences.replace(by: silences)
+        (self.health, self.unconfirmed, self.uncounted) = (health, unconfirmed, uncounted)
+    }
+
+    mutating func replaceRules(_ rules: RuleSet) {
+        facts.takeGathered(for: rules)
+        uncounted = rules.countedSources
+    }
+
+    /// Ends the silences that wait for the state that this event brings. Returns whether there were any.
+    mutating func endSilences(by event: Event, _ rules: RuleSet, _ changes: inout Changes) -> Bool {
+        let ended = silences.end(by: event, rules)
+        changes.endedSilences += ended
+        return !ended.isEmpty
+    }
 
     // MARK: Polls
 
@@ -34,35 +70,42 @@ struct RuleWorld: Sendable {
     /// Returns whether the time without a match of a source is unknown, since its last poll failed.
     func isUncertain(_ row: RuleMemory) -> Bool {
         guard row.dependsOnItem else { return false }
-        guard row.key.slot == .match else { return row.subject.map { unconfirmed.contains($0.source) } ?? false }
+        guard row.key.slot == .match else { return row.subject.map { isUnconfirmed($0.source) } ?? false }
         return isUncertain(row.event ?? row.held?.event ?? row.told?.event)
     }
 
-    // MARK: Silences
+    func isUnconfirmed(_ source: String) -> Bool { unconfirmed.contains(source) }
 
-    /// Returns a silence that covers the message for that sink alone, or with nil for every sink.
-    func silence(of rule: Rule, _ event: Event, sink: String?, at now: RuleTime) -> Silence? {
-        silences.first { $0.sink == sink && $0.covers(rule: rule.name, event, at: now.wall) }
+    /// The sources of which the next good poll must be evaluated.
+    var uncertainSources: Set<String> { unconfirmed.union(missing.keys).union(uncounted) }
+
+    func isUncertain(source: String) -> Bool {
+        unconfirmed.contains(source) || missing[source] != nil || uncounted.contains(source)
     }
 
-    /// Returns when the last of the silences ends that cover the message; nil when one has no time.
-    func silenceEnd(of rule: Rule, _ event: Event, sink: String, at now: RuleTime) -> Timestamp? {
-        let covering = silences.filter {
-            ($0.sink == nil || $0.sink == sink) && $0.covers(rule: rule.name, event, at: now.wall)
-        }
-        let ends = covering.map(\.until)
-        return ends.contains(nil) ? nil : ends.compactMap { $0 }.max()
+    /// Records that the items of a source may have changed since its last good poll.
+    mutating func doubt(_ source: String) { unconfirmed.insert(source) }
+
+    mutating func confirm(_ source: String, _ changes: inout Changes) {
+        if unconfirmed.remove(source) != nil { changes.undo.append { $0.doubt(source) } }
     }
 
-    /// Ends the silences that wait for the state that this event brings.
-    mutating func endSilences(_ event: Event, _ rules: RuleSet) -> [Silence] {
-        let over = silences.filter { silence in
-            let sources = silence.rule.flatMap(rules.rule(named:))?.when.sources
-            return silence.isEnded(by: event) && sources?.contains(event.source) != false
-        }
-        silences.removeAll(where: over.contains)
-        endedSilences.formUnion(over.map(\.id))
-        return over
+    /// Confirms the items of a source that another watcher polls. Returns whether its last poll had not.
+    mutating func confirmElsewhere(_ source: String) -> Bool {
+        missing[source] = nil
+        return unconfirmed.remove(source) != nil
+    }
+
+    mutating func count(_ source: String, _ changes: inout Changes) {
+        if uncounted.remove(source) != nil { changes.undo.append { $0.uncounted.insert(source) } }
+    }
+
+    /// Sets the items that the last good poll of a source did not show.
+    mutating func setMissing(_ items: Set<String>, of source: String, _ changes: inout Changes) {
+        let before = missing[source]
+        guard items != before ?? [] else { return }
+        missing[source] = items.isEmpty ? nil : items
+        changes.undo.append { $0.missing[source] = before }
     }
 
     // MARK: Health
@@ -75,7 +118,7 @@ struct RuleWorld: Sendable {
     }
 
     /// Keeps which sources are failing and down. Returns the health of the source before, when it has changed.
-    mutating func trackHealth(_ event: Event) -> Health? {
+    mutating func trackHealth(_ event: Event, _ changes: inout Changes) -> Health? {
         // Without polls, as in a simulation, only the failure names the server.
         if let server = event.error?.server, health.servers[event.source] == nil {
             health.servers[event.source] = server
@@ -88,20 +131,42 @@ struct RuleWorld: Sendable {
             after.isDown = event.item?.state == "down"
         default: return nil
         }
-        return set(after, of: event.source)
+        return set(after, of: event.source, &changes)
     }
 
-    func health(of source: String) -> Health {
-        Health(cause: health.failing[source], isDown: health.down.contains(source))
+    /// Keeps what a poll observed of its source. Returns the health of the source before, when it has changed.
+    mutating func trackHealth(of source: String, _ observation: PollObservation, _ changes: inout Changes) -> Health? {
+        if let server = observation.server { health.servers[source] = server }
+        guard let isDown = observation.isDown else { return nil }
+        var after = health(of: source)
+        after.isDown = isDown
+        return set(after, of: source, &changes)
     }
 
-    /// Returns the health before, when it was another one.
-    mutating func set(_ new: Health, of source: String) -> Health? {
+    /// Takes the health of a source that another watcher polls.
+    mutating func take(_ other: SourceHealth, of source: String) {
+        set(Health(source, in: other), of: source)
+        if let server = other.servers[source] { health.servers[source] = server }
+    }
+
+    /// Forgets the servers of other sources.
+    mutating func forgetServers(exceptOf known: Set<String>) {
+        health.servers = health.servers.filter { known.contains($0.key) }
+    }
+
+    private func health(of source: String) -> Health { Health(source, in: health) }
+
+    private mutating func set(_ new: Health, of source: String, _ changes: inout Changes) -> Health? {
         let before = health(of: source)
         guard new != before else { return nil }
+        set(new, of: source)
+        changes.undo.append { $0.set(before, of: source) }
+        return before
+    }
+
+    private mutating func set(_ new: Health, of source: String) {
         health.failing[source] = new.cause
         if new.isDown { health.down.insert(source) } else { health.down.remove(source) }
-        return before
     }
 
     /// Whether a source is failing, and why; and whether its response means down.
@@ -109,6 +174,10 @@ struct RuleWorld: Sendable {
         /// Empty when the cause is unknown; nil when the source does not fail.
         var cause: String?
         var isDown: Bool
+
+        init(_ source: String, in health: SourceHealth) {
+            (cause, isDown) = (health.failing[source], health.down.contains(source))
+        }
 
         var isAvailable: Bool { cause == nil && !isDown }
     }
