@@ -119,7 +119,10 @@ let package = Package(
         tests("FuzzTests", readers + ["VedetteTestSupport"], data: ["Regressions"]),
         tests(
             "ProgramTests",
-            ["VedetteCore", "VedetteConfig", "VedetteDesktop", "VedettePostgres", "VedetteTestSupport", "vedette"]),
+            [
+                "VedetteCore", "VedetteConfig", "VedetteDesktop", "VedetteDocument", "VedettePostgres",
+                "VedetteTestSupport", "vedette",
+            ]),
         tests("ArchitectureTests", []),
         tests("EndToEndTests", ["VedetteTestSupport"]),
     ],
