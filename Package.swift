@@ -120,9 +120,8 @@ let package = Package(
         tests(
             "ProgramTests",
             [
-                "VedetteCore", "VedetteConfig", "VedetteDesktop", "VedettePage", "VedettePostgres",
-                "VedetteTestSupport",
-                "vedette",
+                "VedetteCore", "VedetteConfig", "VedetteDesktop", "VedetteDocument", "VedettePage", "VedettePostgres",
+                "VedetteTestSupport", "vedette",
             ]),
         tests("ArchitectureTests", []),
         tests("EndToEndTests", ["VedetteTestSupport"]),

@@ -88,10 +88,14 @@ extension OptionType {
 extension OptionSpec {
     /// Returns the member of a schema for the key, with a description that an editor shows.
     fileprivate func member(_ fragment: JSON) -> JSON.Member {
-        let text = summary + (documentedDefault.map { " Default: \($0)." } ?? "")
+        let text =
+            summary + (documentedDefault.map { " Default: \($0)." } ?? "")
+            + (deprecation.map { " \($0.sentence(name))." } ?? "")
+        // Of draft 2019-09; editors know it in older schemas, too, and others ignore it.
+        let mark = deprecation == nil ? [] : [JSON.Member(name: "deprecated", value: .bool(true))]
         return JSON.Member(
             name: name,
-            value: .object([JSON.Member(name: "description", value: .string(text))] + (fragment.members ?? [])))
+            value: .object([JSON.Member(name: "description", value: .string(text))] + mark + (fragment.members ?? [])))
     }
 }
 

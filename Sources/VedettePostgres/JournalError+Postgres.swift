@@ -69,6 +69,16 @@ extension JournalError {
                 + "use that version, or another database")
     }
 
+    /// - Parameters:
+    ///   - version: of its tables.
+    ///   - known: the newest version that this program knows.
+    static func upgraded(version: Int, known: Int) -> JournalError {
+        JournalError(
+            .newer,
+            "a later Vedette has upgraded the journal (schema \(version), known: \(known)): "
+                + "install that version here, too, and start it")
+    }
+
     static func unfinishedCopy(_ location: String) -> JournalError {
         JournalError(
             .missing,

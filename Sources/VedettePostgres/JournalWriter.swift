@@ -25,7 +25,7 @@ final class JournalWriter: Sendable {
     private let worker: ConnectionWorker
     private let renewer: ConnectionWorker
     private let state: Mutex<State>
-    /// The end of the registration, once another watcher has deleted it.
+    /// Why this watcher must end, once another one has deleted its registration, or a later version has upgraded the tables.
     let losses: AsyncStream<JournalError>
     private let loss: AsyncStream<JournalError>.Continuation
 
@@ -73,7 +73,7 @@ final class JournalWriter: Sendable {
                 return value
             }
         } catch {
-            if case .locked = error.reason { loss.yield(error) }
+            endIfLost(error)
             throw error
         }
     }
@@ -108,8 +108,15 @@ final class JournalWriter: Sendable {
             }
             state.withLock { ($0.renewedAt, $0.unrenewed) = (.now, unrenewed) }
         } catch {
-            // A server that is away has ended no registration.
-            if case .locked = error.reason { loss.yield(error) }
+            endIfLost(error)
+        }
+    }
+
+    /// Tells the end of this watcher, if an error is one. A server that is away has ended no registration.
+    private func endIfLost(_ error: JournalError) {
+        switch error.reason {
+        case .locked, .newer: loss.yield(error)
+        default: break
         }
     }
 

@@ -329,6 +329,12 @@ enum Migrations {
         guard version == known else { throw JournalError.older(location) }
     }
 
+    /// Refuses tables that a later version upgraded while this process was connected: it would write rows that lack what
+    /// the later version needs.
+    static func requireKnown(_ version: Int) throws(JournalError) {
+        if version > steps.count { throw JournalError.upgraded(version: version, known: steps.count) }
+    }
+
     /// Refuses tables of a later version.
     /// - Returns: the steps done.
     private static func check(_ connection: Connection, _ location: String, known: Int = steps.count) throws -> Int {

@@ -47,7 +47,7 @@ public final class PostgresJournal: Journal, JournalMaintenance {
     /// The server of the journal.
     var server: PostgresServer { worker.server }
 
-    /// The end of the registration: other watchers have taken over, and this one must end.
+    /// Why this watcher must end: other watchers have taken over, or a later version has upgraded the tables.
     public var losses: AsyncStream<JournalError> { writer.losses }
 
     /// Sets what is called where a write waits for the server to come back.

@@ -55,13 +55,16 @@ final class Transaction {
         // A statement of its own, whose snapshot is taken behind the lock: a watcher that registered meanwhile is in it.
         let others = sharedWriter.map { [SQLCommand("select exists (select 1 from watcher where number <> $1)", [$0])] }
         let rows = try connection.run(
-            [SQLCommand("begin"), SQLCommand("select last_seq, last_delivery, changes from journal for update")] + fence
-                + (others ?? []))
+            [
+                SQLCommand("begin"),
+                SQLCommand("select last_seq, last_delivery, changes, version from journal for update"),
+            ] + fence + (others ?? []))
         guard let numbers = rows[1].first else {
             throw PostgresError(.statement(state: PostgresError.dataCorrupted), "the row of 'journal' is missing")
         }
         (lastSeq, lastDelivery) = (try numbers.int64(0), try numbers.int64(1))
         lastChange = try numbers.int64(2)
+        try Migrations.requireKnown(try numbers.int(3))
         guard writer != nil else { return }
         guard let count = try rows[2].first?.int64(0) else { throw WatcherRegistration.lost }
         number = count

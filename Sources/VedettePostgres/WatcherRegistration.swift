@@ -34,14 +34,16 @@ struct WatcherRegistration: Sendable, Hashable {
     )
 
     /// Registers this process, and deletes the expired registrations in its way.
-    /// - Throws: `.locked` where another process has the name, or shares the journal with nobody.
+    /// - Throws: `.locked` where another process has the name, or shares the journal with nobody; `.newer`.
     static func register(
         _ identity: Identity, _ connection: Connection, _ location: String
     ) throws -> WatcherRegistration {
         let me = WatcherProcess.current
         return try connection.transaction {
             // One at a time, and none while a transaction runs that takes itself for the only watcher's.
-            try connection.run("select 1 from journal for update")
+            let version = try connection.run("select version from journal for update").first?.int(0)
+            // Another process may have upgraded the tables since this one looked at them.
+            try Migrations.requireKnown(version ?? 0)
             try connection.run(
                 "delete from watcher where expires < clock_timestamp() and (name = $1 or not $2)",
                 [identity.name, identity.isShared])
@@ -84,11 +86,12 @@ struct WatcherRegistration: Sendable, Hashable {
     ///   - unrenewed: what the renewal before returned. A registration that has the same end at a second late renewal is
     ///     deleted: the database is slow, but answered this watcher twice and the other one not once.
     /// - Returns: the expired registrations of others, with their ends, where this renewal was late; none where it was not.
-    /// - Throws: `lost`.
+    /// - Throws: `lost`; `.newer` where a later version has upgraded the tables.
     @discardableResult
     func renew(
         _ connection: Connection, version: Int64, ending: Bool, unrenewed: [Int64: String] = [:]
     ) throws -> [Int64: String] {
+        try Migrations.requireKnown(try connection.run("select version from journal").first?.int(0) ?? 0)
         let renew = """
             update watcher set expires = clock_timestamp() + $2 * interval '1 ms', version = $3
               from (select number as own, expires as earlier from watcher where number = $1 for update) as before

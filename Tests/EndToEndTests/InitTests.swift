@@ -71,4 +71,56 @@ struct InitTests {
         let second = try await home.vedette("import", list.path)
         #expect(second.out.isEmpty && second.err.contains("0 feeds; 2 watched already"), "\(second.err)")
     }
+
+    @Test("the jobs of another program are imported, pass check, and tell a change of the part that they choose")
+    func jobs() async throws {
+        let home = try Home()
+        let page = home.directory.appending(path: "page.html")
+        func show(_ version: String, _ visitors: Int) throws {
+            let text = "<html><body><p id=\"v\">Version \(version)</p><p>\(visitors) visitors</p></body></html>"
+            try Data(text.utf8).write(to: page)
+        }
+        let list = home.directory.appending(path: "urls.yaml")
+        try """
+        name: Releases
+        url: file://\(page.path)
+        filter:
+          - css: "p#v"
+          - html2text
+          - strip
+        ---
+        name: Disk
+        command: |
+          printf 'root %s\\nhome 5\\n' "$(wc -l <'\(page.path)')"
+        filter:
+          - grep: ^home
+        tags: [a]
+        ---
+        name: Off
+        url: https://off.example.com/
+        enabled: false
+        """.write(to: list, atomically: true, encoding: .utf8)
+        try show("1", 10)
+        let imported = try await home.vedette("import", list.path)
+        #expect(imported.code == 0, "\(imported.err)")
+        #expect(
+            imported.err == """
+                2 sources
+                \(list.path):8: Disk: left out 'tags': a rule names its sources in 'when: {source: […]}'
+                \(list.path):15: Off: left out: it is switched off; remove 'enabled' and import it again
+
+                """)
+        try home.write(imported.out)
+        let check = try await home.vedette("check")
+        #expect(check.code == 0 && check.out.contains("2 sources, 1 sink, 3 rules"), "\(check.out)\(check.err)")
+        let once = try await home.vedette("run", "--once")
+        #expect(once.code == 0 && once.out.isEmpty, "\(once.err)")
+        try show("1", 11)
+        #expect(try await home.vedette("run", "--once", "--force").out.isEmpty)
+        try show("2", 11)
+        let changed = try await home.vedette("run", "--once", "--force")
+        #expect(changed.lines.count == 1 && changed.out.contains("releases"), "\(changed.out)\(changed.err)")
+        let again = try await home.vedette("import", list.path)
+        #expect(again.out.isEmpty && again.err.hasPrefix("0 sources; 2 watched already"), "\(again.err)")
+    }
 }

@@ -80,6 +80,25 @@ struct SharedJournalTests {
             first.lines(of: .out).count == 18 && first.lines(of: .out).suffix(6).allSatisfy { $0.contains("starting") })
     }
 
+    @Test("watchers that run while a later version upgrades the tables end with 65, and say what to do")
+    func rollOut() async throws {
+        let watchers = [try watcher("a"), try watcher("b")]
+        for child in watchers {
+            try await child.wait(for: .err) { $0.contains { $0.contains("polls 3 of 6 sources") } }
+        }
+        let upgrade = "begin; alter table source add column note text; update journal set version = version + 1; commit"
+        let psql = try Child(
+            "/usr/bin/env", ["psql", "--quiet", "--dbname=\(server.keywords)", "--command=\(upgrade)"])
+        #expect(await psql.end() == 0, "\(psql.text(of: .err))")
+        for child in watchers {
+            #expect(await child.end() == 65)
+            #expect(child.text(of: .err).contains("install that version here, too, and start it"))
+        }
+        let home = try #require(homes["a"])
+        let status = try await home.vedette("status")
+        #expect(status.code == 65 && status.err.contains("was written by a later Vedette"), "\(status.err)")
+    }
+
     @Test("after a database that answered nobody for longer than a lease lasts, two watchers go on with their parts")
     func pausedDatabase() async throws {
         let first = try watcher("a")

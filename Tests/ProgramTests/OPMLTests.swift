@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import VedetteConfig
 
 @testable import vedette
 
@@ -29,30 +28,5 @@ struct OPMLTests {
     func refuses(_ text: String) {
         let error = #expect(throws: Exit.self) { try OPML(Array(text.utf8), name: "list.opml") }
         #expect(error?.code == .data && error?.description.hasPrefix("list.opml") == true)
-    }
-
-    @Test("imported sources have free names; what is watched already, listed twice or no web address is left out")
-    func imports() {
-        let feeds = [
-            OPML.Feed(url: "https://a.example/1", title: "News", page: nil),
-            OPML.Feed(url: "https://a.example/1", title: "News again", page: nil),
-            OPML.Feed(url: "https://b.example/2", title: "News", page: nil),
-            OPML.Feed(url: "https://c.example/known", title: "Known", page: nil),
-            OPML.Feed(url: "file:///etc/passwd", title: "File", page: nil),
-        ]
-        var names = NamesInUse()
-        names.sources = ["news"]
-        let result = FeedImport(OPML(feeds), known: ["https://c.example/known"], names: names)
-        #expect(
-            result.lines == [
-                "sources:", "  news-2: {kind: feed, url: \"https://a.example/1\", every: 30m}",
-                "  news-3: {kind: feed, url: \"https://b.example/2\", every: 30m}", "", "sinks:",
-                "  terminal: {kind: stdout, format: line}", "", "rules:", "  - name: new-entries",
-                "    when: {source: [news-2, news-3], appears: true}", "    notify: [terminal]",
-            ])
-        #expect(
-            result.remarks == [
-                "2 feeds; 2 watched already or listed twice", "left out, no http address: file:///etc/passwd",
-            ])
     }
 }

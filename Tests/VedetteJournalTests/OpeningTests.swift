@@ -66,8 +66,14 @@ struct OpeningTests {
         try journal.tamper("pragma user_version = 99")
         try journal.close()
         let before = try Data(contentsOf: URL(fileURLWithPath: scratch.database))
-        #expect(reason { _ = try scratch.open() } == .newer)
-        #expect(reason { _ = try scratch.reader() } == .newer)
+        for open in [{ _ = try scratch.open() }, { _ = try scratch.reader() }] as [() throws -> Void] {
+            let error = #expect(throws: JournalError.self) { try open() }
+            #expect(error?.reason == .newer)
+            #expect(
+                error?.detail
+                    == "the journal \(scratch.database) was written by a later Vedette (schema 99, known: \(Migrations.steps.count)): "
+                    + "use that version, or another --state")
+        }
         #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.database)) == before)
     }
 

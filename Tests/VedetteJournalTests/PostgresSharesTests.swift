@@ -64,6 +64,48 @@ struct PostgresSharesTests {
         try await third.close()
     }
 
+    @Test(
+        "watchers that run while a later version upgrades the tables write nothing any more, learn why, and give up their parts"
+    )
+    func rollOut() async throws {
+        let old = try await join("a")
+        #expect(try await shares(old).take([.source("x")]) == [.source("x")])
+        _ = try await old.commit(polls(1...1))
+        let commands = PostgresJournalAccess(server)
+        let connection = try Connection(server)
+        let later = Migrations.steps + [["alter table source add column note text not null default ''"]]
+        try Migrations.migrate(connection, "x", steps: later)
+        // What a later version writes, this one may not read.
+        let writes: [@Sendable () async throws -> Void] = [
+            { _ = try await old.commit(polls(2...2)) },
+            { try await old.write(deferred: [DeferredWrite(SourceRecord(name: "x"))]) },
+            { _ = try await old.shares?.take([.source("y")]) },
+            { try await commands.poll(source: "x", at: stamp(1)) },
+        ]
+        for write in writes {
+            let error = await #expect(throws: JournalError.self) { try await write() }
+            #expect(error?.reason == .newer)
+        }
+        let late = #expect(throws: JournalError.self) {
+            try old.writer.registration.renew(connection, version: 0, ending: true)
+        }
+        let joining = #expect(throws: JournalError.self) {
+            try WatcherRegistration.register(.init(name: "b", configuration: "", isShared: true), connection, "x")
+        }
+        #expect(late?.reason == .newer && joining?.reason == .newer)
+        var losses = old.losses.makeAsyncIterator()
+        let end = await losses.next()
+        #expect(
+            end?.detail
+                == "a later Vedette has upgraded the journal (schema \(later.count), known: \(later.count - 1)): "
+                + "install that version here, too, and start it")
+        try await old.close()
+        #expect(try connection.run("select count(*) from event").first?.int(0) == 1)
+        #expect(
+            try connection.run("select (select count(*) from watcher) + (select count(*) from lease)").first?.int(0)
+                == 0)
+    }
+
     @Test("an expired registration is deleted by a watcher that was there all the time, and by one of the same name")
     func expiry() async throws {
         let (first, second) = (try await join("a"), try await join("b"))

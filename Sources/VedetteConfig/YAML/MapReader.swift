@@ -15,7 +15,7 @@ struct MapReader: OptionValues {
 
     var findings: Findings { values.findings }
 
-    /// Reports every unknown and missing key. Returns nil when the node is no map.
+    /// Reports every unknown and missing key, and warns of those that go. Returns nil when the node is no map.
     /// - Parameters:
     ///   - options: the options of a kind, which are allowed, too; they replace equal `keys`.
     ///   - remedies: what to do about keys that belong elsewhere.
@@ -31,8 +31,11 @@ struct MapReader: OptionValues {
         var entries: [String: YAMLEntry] = [:]
         for entry in pairs {
             let name = entry.name
-            if known.contains(where: { $0.name == name }) {
+            if let key = known.first(where: { $0.name == name }) {
                 entries[name] = entry
+                if let deprecation = key.deprecation {
+                    findings.warn(entry.key.place, deprecation.sentence(name))
+                }
             } else if let remedy = remedies[name] {
                 findings.error(entry.key.place, "'\(name)' \(remedy)")
             } else {

@@ -7,6 +7,24 @@ import Yams
 enum YAMLDocument {
     /// Returns the root of a file; nil for an empty file, and for one that is no YAML, which is an error.
     static func root(of file: ConfigurationFile, budget: AliasBudget, _ findings: Findings) -> YAMLNode? {
+        parse(file, budget, findings) { try $0.singleRoot() }
+    }
+
+    /// Returns the roots of the documents of a file; those before an error, where there is one.
+    static func roots(of file: ConfigurationFile, budget: AliasBudget, _ findings: Findings) -> [YAMLNode] {
+        var roots: [YAMLNode] = []
+        _ = parse(file, budget, findings) { parser in
+            while let node = try parser.nextRoot() {
+                roots.append(YAMLNode(node: node, source: YAMLSource(file: file, budget: budget)))
+            }
+            return nil
+        }
+        return roots
+    }
+
+    private static func parse(
+        _ file: ConfigurationFile, _ budget: AliasBudget, _ findings: Findings, _ read: (Parser) throws -> Node?
+    ) -> YAMLNode? {
         if AliasGuard.isBomb(file.text) {
             findings.error(
                 Place(file: file.path, line: 1, column: 1),
@@ -16,9 +34,8 @@ enum YAMLDocument {
         do {
             // The basic resolver reads every scalar as text, without trying patterns for numbers and booleans.
             let parser = try Parser(yaml: file.text, resolver: .basic)
-            guard let node = try parser.singleRoot() else { return nil }
-            let source = YAMLSource(file: file, budget: budget)
-            return YAMLNode(node: node, source: source)
+            guard let node = try read(parser) else { return nil }
+            return YAMLNode(node: node, source: YAMLSource(file: file, budget: budget))
         } catch {
             report(error, file, findings)
             return nil

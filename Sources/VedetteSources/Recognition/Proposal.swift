@@ -16,6 +16,9 @@ public struct Proposal: Sendable, Hashable {
     public struct Pair: Sendable, Hashable {
         public var name: String
         public var value: String
+
+        /// Creates a pair.
+        public init(name: String, value: String) { (self.name, self.value) = (name, value) }
     }
 
     public struct Option: Sendable, Hashable {

@@ -105,7 +105,8 @@ struct ProposalText {
         String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.isControl ? " " : $0 }).prefix(200))
     }
 
-    private static func value(_ value: Proposal.Value) -> String {
+    /// Returns a value as it stands in a map on one line.
+    static func value(_ value: Proposal.Value) -> String {
         switch value {
         case .text(let text): scalar(text)
         case .flag(let flag): "\(flag)"

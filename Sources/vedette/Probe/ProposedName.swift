@@ -8,9 +8,9 @@ enum ProposedName {
     }
 
     /// Returns a name from a title, or from the address where the title has no letter of a name.
-    static func of(title: String, url: String, besides taken: Set<String>) -> String {
+    static func of(title: String, url: String, kind: String, besides taken: Set<String>) -> String {
         let name = slug(title)
-        return name.isEmpty ? of(url, kind: "feed", besides: taken) : free(name, besides: taken)
+        return name.isEmpty ? of(url, kind: kind, besides: taken) : free(name, besides: taken)
     }
 
     /// Returns the name, with a number where it is taken.
