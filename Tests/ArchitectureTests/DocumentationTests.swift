@@ -86,6 +86,21 @@ struct DocumentationTests {
         }
     }
 
+    @Test("every page of documentation begins with an example, and the first page leads to it")
+    func examples() throws {
+        let pages = try FileManager.default.contentsOfDirectory(at: Self.pages, includingPropertiesForKeys: nil)
+            .filter { $0.pathExtension == "md" }
+        let start = try Self.text(Self.pages.appending(path: "vedette.md"))
+        #expect(pages.count > 40)
+        for page in pages {
+            let name = page.lastPathComponent
+            #expect(
+                try Self.text(page).lines.prefix(10).contains { $0.hasPrefix("```") }, "\(name): no example in 10 lines"
+            )
+            #expect(name == "vedette.md" || start.contains("](\(name))"), "vedette.md has no link to \(name)")
+        }
+    }
+
     /// Returns the headings as links name them: lower-case letters and digits, words joined by hyphens.
     private static func anchors(_ page: String) -> Set<String> {
         Set(

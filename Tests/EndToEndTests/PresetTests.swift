@@ -38,11 +38,12 @@ struct PresetTests {
 
     /// Gives a configuration its secrets, each of the shape that its kind takes for one.
     /// - Returns: the environment with those that are read from there, and with the place of the others.
-    private static func environment(of text: String, in home: Home) throws -> [String: String] {
+    static func environment(of text: String, in home: Home) throws -> [String: String] {
         let credentials = home.directory.appending(path: "credentials")
         try FileManager.default.createDirectory(at: credentials, withIntermediateDirectories: true)
-        for name in text.matches(of: /\{credential: ([a-z]+)\}/).map({ String($0.1) }) {
-            try Data("a-secret-of-the-test".utf8).write(to: credentials.appending(path: name))
+        for name in text.matches(of: /\{credential: ([a-z-]+)\}/).map({ String($0.1) }) {
+            let secret = secrets[name] ?? "a-secret-of-the-test"
+            try Data(secret.utf8).write(to: credentials.appending(path: name))
         }
         let names = text.matches(of: /\{env: ([A-Z_]+)\}/).map { String($0.1) }
         let pairs = names.map { name in
@@ -54,6 +55,10 @@ struct PresetTests {
     }
 
     private static let secrets = [
+        "googlechat": "https://chat.googleapis.com/v1/spaces/AAAA/messages?key=a&token=b",
+        "mattermost": "https://chat.example.com/hooks/a-secret-of-the-test",
+        "teams": "https://flows.example.com/workflows/a/triggers/manual/paths/invoke?sig=b",
+        "hook-key": "whsec_YS1zZWNyZXQtb2YtdGhlLXRlc3QtMTIzNDU2Nzg5",
         "TELEGRAM_TOKEN": "123456789:AAa-secret-of-the-test-aaaaaaaaaaaaa",
         "HOOK_KEY": "whsec_YS1zZWNyZXQtb2YtdGhlLXRlc3QtMTIzNDU2Nzg5",
     ]
