@@ -32,11 +32,12 @@ struct KeptConnectionsTests {
     @Test("while a server answers, the connections of further requests to it are kept")
     func busy() {
         var kept = KeptConnections(places: 10)
-        #expect(kept.began("a", now: 1))
+        func begin(at now: Int64) -> Bool { kept.began("a", now: now) }
+        #expect(begin(at: 1))
         kept.ended("a", keepAlive: nil, now: 2)
-        #expect(!kept.began("a", now: 100_000) && kept.began("a", now: 100_001))
+        #expect(!begin(at: 100_000) && begin(at: 100_001))
         kept.ended("a", keepAlive: nil, now: 100_002)
-        #expect(kept.began("a", now: 100_003))
+        #expect(begin(at: 100_003))
     }
 
     @Test("of more servers than places the first keep theirs, until they are asked no more")
@@ -56,12 +57,13 @@ struct KeptConnectionsTests {
     @Test("the servers that are remembered are bounded, and those that answer stay")
     func bound() {
         var kept = KeptConnections(places: 2)
-        #expect(kept.began("busy", now: 1))
+        func begin(_ server: String, at now: Int64) -> Bool { kept.began(server, now: now) }
+        #expect(begin("busy", at: 1))
         for number in 0...2 * KeptConnections.maximumKnown {
-            _ = kept.began("\(number)", now: 2)
+            _ = begin("\(number)", at: 2)
             kept.ended("\(number)", keepAlive: nil, now: 2)
         }
-        #expect(kept.began("busy", now: 3) && kept.began("another", now: 3))
+        #expect(begin("busy", at: 3) && begin("another", at: 3))
     }
 }
 
