@@ -56,7 +56,7 @@ def output_of(source: str) -> str:
     """Returns where a page, a picture or an example of the tree is in the folder of pages."""
     path = PurePosixPath(source)
     if path.suffix in PICTURES:
-        return source
+        return f"pictures/{path.name}" if str(path.parent) == BUNDLE else source
     if (ROOT / source).is_dir():
         return f"{source}/index.html"
     if path.suffix != ".md":
@@ -186,7 +186,7 @@ class Site:
                 if target and (target.endswith(".md") or (ROOT / target).is_dir()):
                     waiting.append(target)
                 elif target:
-                    self.files.add(target)
+                    self.files |= {target, self.dark(target) or target}
             for picture in re.findall(r'(?:src|srcset)="([^"]+)"', self.raw(page)):
                 self.files.add(self.path(page, picture))
         self.order()
@@ -196,6 +196,13 @@ class Site:
         """Returns the HTML that is written into a page as such: DocC and GitHub both take pictures for light and dark this way."""
         blocks = [t.content for t in page.tokens if t.type == "html_block"]
         return "".join(blocks + [c.content for t in page.tokens for c in t.children or [] if c.type == "html_inline"])
+
+    @staticmethod
+    def dark(picture: str) -> str | None:
+        """Returns the file of a picture for a dark page, as DocC names it: page~dark.png beside page.png."""
+        stem, suffix = os.path.splitext(picture)
+        dark = f"{stem}~dark{suffix}"
+        return dark if suffix in PICTURES and (ROOT / dark).exists() else None
 
     @staticmethod
     def listing(folder: str) -> str:
@@ -250,6 +257,8 @@ class Site:
                 token.type, token.tag = "plain_open", "span"
                 continue
             token.attrSet(name, relative(page.output, self.place(target)) + (f"#{parts.fragment}" if parts.fragment else ""))
+            dark = self.dark(target) if token.type == "image" else None
+            token.meta = {"dark": relative(page.output, self.place(dark))} if dark else {}
         for token in [t for t in page.tokens if t.type == "html_block"] + [c for t in page.tokens for c in t.children or []]:
             if token.type in ("html_block", "html_inline"):
                 token.content = re.sub(
@@ -286,7 +295,16 @@ def body(page: Page) -> str:
         stack.append("span" if tokens[i].type == "plain_open" else "a")
         return "<span>" if stack[-1] == "span" else page.parser.renderer.renderToken(tokens, i, page.parser.options, {})
 
+    default_image = rules["image"]
+
+    def image(tokens, i, options, env):
+        picture = default_image(tokens, i, options, env)
+        dark = tokens[i].meta.get("dark")
+        source = f'<source media="(prefers-color-scheme: dark)" srcset="{html.escape(dark or "", quote=True)}">'
+        return f"<picture>{source}{picture}</picture>" if dark else picture
+
     rules.update({
+        "image": image,
         "table_open": table_open,
         "table_close": lambda *_: "</table>\n</div>\n",
         "heading_close": heading_close,
