@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import Foundation
 import Synchronization
 import Testing
@@ -206,7 +207,7 @@ struct PageTrialsTests {
         #expect(trial.events == 3 && trial.end == nil)
         #expect(trial.counts.map(\.rule) == ["ready"] && trial.counts.map(\.sink) == ["hook"])
         #expect(trial.counts.map(\.sent) == [3] && trial.messages.count == 3)
-        #expect(try await world.journal.deliveries(DeliveryFilter(), after: 0, limit: 9).isEmpty)
+        #expect(world.journal.deliveries(DeliveryFilter(), after: 0, limit: 9).isEmpty)
     }
 
     @Test("what a rule lacks is told with its place, and nothing else of the configuration")
