@@ -430,7 +430,7 @@ struct DispatcherPolicyTests {
             for lane in lanes {
                 var deliveries: [Delivery] = []
                 for sink in ["down", "well"] {
-                    deliveries.append(await pending("\(hour)", source: lane, sink: sink, in: world))
+                    deliveries.append(await pending("\(lane) \(hour)", source: lane, sink: sink, in: world))
                 }
                 await world.dispatcher.enqueue(deliveries)
             }
@@ -446,7 +446,7 @@ struct DispatcherPolicyTests {
         down.answer(.delivered)
         try await world.advance(.seconds(4000)) { down.taken.count == 24 * lanes.count }
         for lane in lanes {
-            #expect(down.taken.filter { $0.lane == lane }.map(\.title) == (0..<24).map(String.init))
+            #expect(down.taken.filter { $0.lane == lane }.map(\.title) == (0..<24).map { "\(lane) \($0)" })
         }
     }
 }

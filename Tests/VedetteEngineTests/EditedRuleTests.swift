@@ -72,7 +72,8 @@ struct EditedRuleTests {
         var world = try await world()
         await world.journal.refuse { !$0.deliveries.isEmpty }
         if byRestart {
-            world = World([home], rules: rules("open", identity: 2), journal: world.journal, clock: world.clock)
+            world = World(
+                [home], rules: rules("open", identity: 2), journal: world.journal, clock: world.clock, seed: 8)
             try await world.restore()
         } else {
             try await world.watcher.reload(WatchConfiguration(sources: [home], rules: rules("open", identity: 2)))

@@ -136,17 +136,18 @@ struct World {
     let dispatcher: Dispatcher
     let watcher: Watcher
 
+    /// - Parameter seed: a second watcher of a journal needs another one, since both give ids.
     init(
         _ sources: [Source] = [], rules: RuleSet = everything(to: "k"), journal: FakeJournal = FakeJournal(),
         clock: ManualClock = ManualClock(), sinks others: [String: any Sink] = [:],
         policy: [String: DeliveryPolicy] = [:], fingerprints: [String: UInt64] = [:],
-        memory: PollMemory = PollMemory(), meter: any Meter = NoMeter()
+        memory: PollMemory = PollMemory(), meter: any Meter = NoMeter(), seed: UInt64 = 7
     ) {
         (self.journal, self.clock) = (journal, clock)
         let executor = QueueExecutor()
         fetcher.callBack(on: executor)
         let dependencies = Dependencies(
-            fetcher: fetcher, journal: journal, clock: clock, random: SeededRandom(), log: log,
+            fetcher: fetcher, journal: journal, clock: clock, random: SeededRandom(seed), log: log,
             userAgent: "test/1", transformer: FakeShaper(), civil: Greenwich(), memory: memory, meter: meter)
         let sinks = others.merging(["k": sink]) { other, _ in other }
         dispatcher = Dispatcher(dependencies, on: executor, sinks: sinks, policy: policy, fingerprints: fingerprints)
