@@ -24,7 +24,9 @@ enum ImportFormat: String, CaseIterable, ExpressibleByArgument {
         }
         let isFeeds = content.contains { line in
             let start = line.drop { $0 == "\"" }
-            return ["http://", "https://", "file://", "exec:", "filter:", "query:"].contains { start.hasPrefix($0) }
+            // A job has a key of that name, behind which a space or nothing stands.
+            let isFilter = start.hasPrefix("filter:") && !start.dropFirst(7).isEmpty && !start.hasPrefix("filter: ")
+            return isFilter || ["http://", "https://", "file://", "exec:", "query:"].contains { start.hasPrefix($0) }
         }
         if isJobs == isFeeds { return nil }
         return isJobs ? .urlwatch : .newsboat

@@ -49,7 +49,7 @@ struct NewsboatURLs {
         }
         if let query = feed.after("query:") {
             return refused(
-                "query:\(query.prefix { $0 != ":" })", "it has no feed of its own; a rule with 'where' chooses entries")
+                "query:\(query.prefix { $0 != ":" })", "it has no feed of its own; a rule with 'item' chooses entries")
         }
         let (address, login) = ImportedLogin.split(feed)
         let label = title ?? ImportedLogin.shown(feed)

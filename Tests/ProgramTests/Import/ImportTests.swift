@@ -101,7 +101,8 @@ struct ImportTests {
             ("\n# my feeds\nhttps://a.example/feed tag\n", .newsboat),
             ("\"query:Unread:unread = \\\"yes\\\"\"\n", .newsboat), ("exec:~/bin/feed.sh\n", .newsboat),
             ("name: a\nurl: https://a.example\n", .urlwatch), ("---\ncommand: ls\n", .urlwatch),
-            ("\"url\": https://a.example\n", .urlwatch),
+            ("\"url\": https://a.example\n", .urlwatch), ("url: https://a.example\nfilter:\n- css: p\n", .urlwatch),
+            ("url: https://a.example\nfilter: html2text\n", .urlwatch), ("filter:bin/x:https://a.example\n", .newsboat),
         ])
     func recognised(_ text: String, as format: ImportFormat) { #expect(ImportFormat.of(text) == format) }
 
@@ -144,7 +145,7 @@ struct ImportTests {
                 "list:4: https://b.example/feed.xml: left out its password: `vedette login b` asks for it and stores it",
                 "list:8: filter:~/bin/strip.sh: left out: a source has no filter; read the output of a command instead: "
                     + "[sh, -c, 'curl -fsS URL | ~/bin/strip.sh']",
-                "list:9: query:Unread: left out: it has no feed of its own; a rule with 'where' chooses entries",
+                "list:9: query:Unread: left out: it has no feed of its own; a rule with 'item' chooses entries",
                 "list:10: gopher://d.example/: left out: it is no address of http, https or a file (file:///…)",
             ])
         #expect(list.problems == [])
