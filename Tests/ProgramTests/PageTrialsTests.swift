@@ -172,7 +172,7 @@ struct PageTrialsTests {
     // MARK: A rule
 
     private static let configuration = """
-        sources: {lab: {kind: json, url: "https://lab.example/", key: id}}
+        sources: {lab: {kind: json, url: "https://lab.example/", key: id, state: state}}
         sinks: {out: {kind: stdout}, hook: {kind: webhook, url: "https://hook.example/", sign: {file: /none}}}
         rules:
           - {name: ready, when: {source: lab, field: state, to: Ready}, stop: true, notify: [out]}

@@ -63,7 +63,8 @@ struct KeptConnectionsTests {
             _ = begin("\(number)", at: 2)
             kept.ended("\(number)", keepAlive: nil, now: 2)
         }
-        #expect(begin("busy", at: 3) && begin("another", at: 3))
+        // The others have closed their connections by then.
+        #expect(begin("busy", at: 100_000) && begin("another", at: 100_000))
     }
 }
 

@@ -69,7 +69,7 @@ struct PostgresSharesTests {
     )
     func rollOut() async throws {
         let old = try await join("a")
-        #expect(try await shares(old).take([.source("x")]) == [.source("x")])
+        #expect(try await shares(old).take([.source("lab")]) == [.source("lab")])
         _ = try await old.commit(polls(1...1))
         let commands = PostgresJournalAccess(server)
         let connection = try Connection(server)
@@ -78,9 +78,9 @@ struct PostgresSharesTests {
         // What a later version writes, this one may not read.
         let writes: [@Sendable () async throws -> Void] = [
             { _ = try await old.commit(polls(2...2)) },
-            { try await old.write(deferred: [DeferredWrite(SourceRecord(name: "x"))]) },
+            { try await old.write(deferred: [DeferredWrite(SourceRecord(name: "lab"))]) },
             { _ = try await old.shares?.take([.source("y")]) },
-            { try await commands.poll(source: "x", at: stamp(1)) },
+            { try await commands.poll(source: "lab", at: stamp(1)) },
         ]
         for write in writes {
             let error = await #expect(throws: JournalError.self) { try await write() }

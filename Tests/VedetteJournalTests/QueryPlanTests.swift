@@ -157,7 +157,7 @@ struct QueryPlanTests {
 
     private func plan(of sql: String, in journal: SQLiteJournal) throws -> String {
         try journal.store.database.read { db in
-            let numbered = (1...9).last { sql.contains("?\($0)") }
+            let numbered = (1...40).last { sql.contains("?\($0)") || sql.contains("$\($0)") }
             let count = numbered ?? sql.count { $0 == "?" }
             let arguments = StatementArguments(Array(repeating: 1, count: count))
             return try Row.fetchAll(db, sql: "explain query plan " + sql, arguments: arguments)

@@ -157,7 +157,7 @@ struct ImportText {
         }
 
         var summary: String {
-            counted(count, areFeeds ? "feed" : "source")
+            counted(count, areFeeds && count + repeated > 0 ? "feed" : "source")
                 + (repeated > 0 ? "; \(repeated) watched already or listed twice" : "")
         }
     }

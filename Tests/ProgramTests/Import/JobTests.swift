@@ -94,7 +94,7 @@ struct JobTests {
             ),
             (
                 "url: https://a.example/s\ndata: {q: 1}\ndata_as_json: true\nfilter:\n  - jq: .n",
-                #"kind: json, url: "https://a.example/s", fields: {value: n}, body: {"q":1}"#
+                #"kind: json, url: "https://a.example/s", fields: {value: "n"}, body: {"q":1}"#
             ),
             ("url: https://a.example/\nmethod: HEAD", #"kind: http, url: "https://a.example/", method: HEAD"#),
             (
