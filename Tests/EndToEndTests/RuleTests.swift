@@ -269,7 +269,7 @@ struct RuleTests {
             let result = try await Program.run(arguments + world.home.places)
             #expect(result.code == 64 && result.err.contains(words), "\(arguments): \(result.code) \(result.err)")
         }
-        try await refused("snooze", "--item", "prod-2", by: "no item is called 'prod-2'; did you mean 'prod-1'?")
+        try await refused("snooze", "--item", "prod-2", by: "there is no item 'prod-2'; did you mean 'prod-1'?")
         try await refused("mute", "--source", "t", by: "there is no source 't'")
         try await refused("snooze", "--rule", "any", "--until", "25:00", by: "'25:00' is no time; write a local time")
         try await refused("snooze", "--rule", "any", "--until", "2h", by: "write how long with --for 2h")

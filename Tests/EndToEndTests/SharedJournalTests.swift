@@ -94,9 +94,6 @@ struct SharedJournalTests {
             #expect(await child.end() == 65)
             #expect(child.text(of: .err).contains("install that version here, too, and start it"))
         }
-        let home = try #require(homes["a"])
-        let status = try await home.vedette("status")
-        #expect(status.code == 65 && status.err.contains("was written by a later Vedette"), "\(status.err)")
     }
 
     @Test("after a database that answered nobody for longer than a lease lasts, two watchers go on with their parts")

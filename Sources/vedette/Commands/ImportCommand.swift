@@ -20,10 +20,10 @@ struct ImportCommand: AsyncParsableCommand {
               newsboat -e | vedette import - > ~/.config/vedette/feeds.yaml
             """)
 
-    @OptionGroup var places: Paths
-
     @Option(help: "The format: opml, newsboat, urlwatch or webchanges; else it is recognised.")
     var format: ImportFormat?
+
+    @OptionGroup var places: Paths
 
     @Argument(help: "The list; - is standard input.")
     var file: String

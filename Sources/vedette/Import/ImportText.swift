@@ -46,6 +46,7 @@ struct ImportText {
             let place = entry.line.map { "\(list):\($0): " } ?? ""
             var notes = entry.notes
             if let source = entry.source {
+                areFeeds = areFeeds && source.kind == "feed"
                 // Several jobs may watch parts of one page.
                 guard !known.contains(source.address), written.insert(Builder.identity(source)).inserted else {
                     repeated += 1
@@ -66,7 +67,6 @@ struct ImportText {
             let name = proposedName(source)
             sourceNames.insert(name)
             count += 1
-            areFeeds = areFeeds && source.kind == "feed"
             var pairs = ["kind: \(source.kind)"] + place(source, name, &notes)
             pairs += source.options.map { "\($0.name): \(ProposalText.value($0.value))" }
             let headers = headers(source, name, &notes)
