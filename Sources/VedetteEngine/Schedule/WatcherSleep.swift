@@ -16,11 +16,15 @@ final class WatcherSleep {
     init(_ clock: any Clock) { self.clock = clock }
 
     /// Sleeps until the deadline, for an hour at most, or until it is woken.
-    func sleep(until deadline: BootTime?) async {
+    func sleep(until deadline: BootTime?, isolation: isolated (any Actor)? = #isolation) async {
         let now = clock.now().boot
         let end = max(now.advanced(by: WatcherSleep.tick), deadline ?? now.advanced(by: WatcherSleep.longest))
         self.end = end
-        let timer = Task { [clock] () -> Void in _ = try? await clock.sleep(until: end) }
+        let timer = Task { [clock] () -> Void in
+            // On the actor's own thread, so that it is the only one that wakes up.
+            _ = isolation
+            _ = try? await clock.sleep(until: end)
+        }
         self.timer = timer
         await timer.value
         (self.timer, self.end) = (nil, nil)

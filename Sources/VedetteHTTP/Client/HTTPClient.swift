@@ -94,6 +94,14 @@ public actor HTTPClient: Fetcher, MailCarrier {
         return transfers.shutDown()
     }
 
+    /// Sleeps until the deadline on the client's thread; throws at once when the task is cancelled.
+    /// - Returns: false, at once, where the caller runs on another thread: a sleep would wake both.
+    public nonisolated func sleep(until deadline: BootTime) async throws(CancellationError) -> Bool {
+        guard loop.isOnLoop else { return false }
+        try await loop.sleep(until: deadline)
+        return true
+    }
+
     /// Returns how many idle connections are kept: at most a quarter of the descriptors that this process may have.
     private static func connections() -> Int {
         var limit = rlimit()

@@ -3,6 +3,7 @@
 import CCurl
 import Glibc
 import Synchronization
+import VedetteCore
 import VedetteSystem
 
 /// The thread of the HTTP client: it runs the actor's jobs, drives the transfers, and sleeps in the multi handle.
@@ -12,7 +13,7 @@ import VedetteSystem
 ///
 /// After `stop` it still runs jobs, for actors and tasks that share the thread; `end` ends it.
 ///
-/// `@unchecked Sendable`: `shared` is behind a mutex; `local`, `extraSockets` and `drive` are used by the loop's thread alone
+/// `@unchecked Sendable`: `shared` is behind a mutex; `local`, `timers`, `extraSockets` and `drive` are used by the loop's thread alone
 /// (`drive` is set before it starts). Other threads use `multi` only for `curl_multi_wakeup`, which any thread may call
 /// (curl_multi_wakeup(3)), and only under the mutex while `isAsleep` tells that the loop is in `curl_multi_poll`.
 final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
@@ -34,6 +35,7 @@ final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private let semaphore: UnsafeMutablePointer<sem_t>
     private let thread = Atomic<pthread_t>(0)
     private var local: [UnownedJob] = []
+    private var timers = LoopTimers()
     /// Sockets that wake the loop besides libcurl's own.
     var extraSockets: [curl_waitfd] = []
     /// Drives the transfers; returns how long the loop may sleep, in milliseconds.
@@ -77,6 +79,15 @@ final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
 
     var isOnLoop: Bool { thread.load(ordering: .relaxed) == pthread_self() }
 
+    func nextTimer() -> LoopTimers.ID { timers.nextID() }
+
+    func add(_ id: LoopTimers.ID, until deadline: BootTime, _ continuation: UnsafeContinuation<Void, Never>) {
+        checkIsolated()
+        timers.add(id, until: deadline, continuation)
+    }
+
+    func cancelTimer(_ id: LoopTimers.ID) { timers.cancel(id) }
+
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         if isOnLoop {
@@ -108,7 +119,7 @@ final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private func run() {
         thread.store(pthread_self(), ordering: .relaxed)
         while runJobs() == .running {
-            let longest = drive()
+            let longest = min(drive(), wakeSleepers())
             guard local.isEmpty, mayPause() else { continue }
             extraSockets.withUnsafeMutableBufferPointer {
                 _ = curl_multi_poll(multi, $0.baseAddress, UInt32($0.count), longest, nil)
@@ -126,8 +137,20 @@ final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         }
         stopped?()
         while runJobs() == .parked {
-            while mayPause() { sem_wait(semaphore) }
+            let longest = wakeSleepers()
+            guard local.isEmpty, mayPause() else { continue }
+            var end = timespec()
+            clock_gettime(CLOCK_REALTIME, &end)
+            end.tv_sec += Int(longest) / 1000 + 1
+            sem_timedwait(semaphore, &end)
+            shared.withLock { $0.isAsleep = false }
         }
+    }
+
+    /// Ends the sleeps whose time has come.
+    /// - Returns: how long the thread may sleep, in milliseconds.
+    private func wakeSleepers() -> Int32 {
+        Int32(timers.wake(at: BootTime(milliseconds: KernelClock.boot.milliseconds)))
     }
 
     private func mayPause() -> Bool {

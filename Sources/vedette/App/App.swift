@@ -52,8 +52,8 @@ struct App: Sendable {
         monitored = MonitoredJournal(journal, clock: clock)
         (journal as? PostgresJournal)?.reportAway { [monitored] in monitored.failed($0) }
         let dependencies = Dependencies(
-            fetcher: SourceFetcher(web: client), journal: monitored, clock: clock, random: SystemRandomGenerator(),
-            log: log, userAgent: UserAgent.standard, transformer: JQTransformer(),
+            fetcher: SourceFetcher(web: client), journal: monitored, clock: LoopClock(client),
+            random: SystemRandomGenerator(), log: log, userAgent: UserAgent.standard, transformer: JQTransformer(),
             civil: ZoneTime(), memory: PollMemory { Allocator.returnFreeMemory() },
             meter: metrics)
         sinks = SinkRegistry().replaced(by: configuration.sinks, services).registry
