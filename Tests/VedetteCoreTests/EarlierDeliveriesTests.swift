@@ -20,4 +20,12 @@ struct EarlierDeliveriesTests {
         // Of what a poll found only the messages that rules made matter.
         #expect(searches.map(\.areOfRules) == [true, true, false])
     }
+
+    @Test("an end that waits for its sink is not sent once its item is a match again")
+    func trueAgain() {
+        var end = delivery(1, key: "59")
+        end.message.event.kind = .resolved
+        let ends = EarlierDelivery.ends(by: [delivery(2, key: "59")], of: [EarlierDelivery(end)])
+        #expect(ends.map(\.attempt.reason) == ["true again before it could be sent"])
+    }
 }

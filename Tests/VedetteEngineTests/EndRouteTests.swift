@@ -78,6 +78,52 @@ struct EndRouteTests {
         #expect(spare.seen == ["a: open → ajar", "a: ajar → closed"])
     }
 
+    private static func part(_ key: String, _ kind: Event.Kind, isOver: Bool = false) -> Event.Summary.Part {
+        var part = Event.Summary.Part(event: "e", kind: kind.word, source: "s", key: key)
+        part.isOver = isOver
+        return part
+    }
+
+    /// A chat that refused that `a` is down, so that its fallback was told.
+    private func refusedRun(_ chat: FakeSink) async throws -> DeliveryRun {
+        var policy = DeliveryPolicy()
+        policy.fallbacks = ["spare"]
+        let run = DeliveryRun(["chat": chat, "spare": spare], policy: ["chat": policy])
+        chat.answer(.rejected(reason: "too long"))
+        try await run.tell("a down", key: "a", sink: "chat")
+        await run.advance { spare.seen.count == 1 }
+        return run
+    }
+
+    @Test(
+        "a fallback that got a match is told in a digest of other matches that it is over, and the ends of those",
+        arguments: [part("a", .resolved), part("a", .changed, isOver: true)])
+    func digest(over: Event.Summary.Part) async throws {
+        let chat = FakeSink()
+        let run = try await refusedRun(chat)
+        let others = [EndRouteTests.part("b", .changed), EndRouteTests.part("c", .changed)]
+        try await run.tell("a, b, c", .digest, key: nil, sink: "chat", parts: [over] + others)
+        await run.advance { spare.seen.count == 2 }
+        try await run.tell("b up", .resolved, key: "b", sink: "chat")
+        await run.advance { spare.seen.count == 3 }
+        #expect(chat.seen == ["a down", "a, b, c", "b up"])
+        #expect(spare.seen == ["a down", "a, b, c", "b up"])
+        await run.dispatcher.stop(by: run.clock.now().boot)
+    }
+
+    @Test("a fallback is not told a digest in which its match is over and another one of the same item goes on")
+    func beganAgain() async throws {
+        let chat = FakeSink()
+        let run = try await refusedRun(chat)
+        let parts = [EndRouteTests.part("a", .changed, isOver: true), EndRouteTests.part("a", .changed)]
+        try await run.tell("a, a", .digest, key: nil, sink: "chat", parts: parts)
+        try await run.tell("a up", .resolved, key: "a", sink: "chat")
+        await run.advance { spare.seen.count == 2 }
+        #expect(chat.seen == ["a down", "a, a", "a up"])
+        #expect(spare.seen == ["a down", "a up"])
+        await run.dispatcher.stop(by: run.clock.now().boot)
+    }
+
     @Test("a fallback that the rule notifies itself gets the end once")
     func notifiedFallback() async throws {
         let world = try await world(fallbacks: ["spare"], notifying: ["k", "spare"])

@@ -82,6 +82,20 @@ struct AcknowledgementTests {
         #expect(harness.sent.count == 4)
     }
 
+    @Test("an escalation that a silence of its sink withholds is not told while the match is acknowledged")
+    func silencedEscalation() {
+        var harness = RuleHarness(followed())
+        harness.silence(Silence(id: 1, sink: "boss", created: RuleHarness.noon))
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(1800))
+        harness.acknowledge("a")
+        harness.silence()
+        #expect(harness.sent == ["out: a: up → down"])
+        harness.acknowledge("a", isUndo: true)
+        harness.pass(.zero)
+        #expect(harness.sent == ["out: a: up → down", "boss: a: up → down"])
+    }
+
     @Test("an acknowledgement of an earlier match, or of one that is over, changes nothing")
     func late() {
         var harness = RuleHarness(followed { $0.resolved = true })

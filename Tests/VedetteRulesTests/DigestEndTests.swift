@@ -41,6 +41,34 @@ struct DigestEndTests {
         #expect(harness.messages.last?.event.summary?.group == "west")
     }
 
+    @Test("an end is in the digest of its match's group, also where its item has another value of the field by then")
+    func groupOfMatch() {
+        var harness = RuleHarness(Self.rule { $0.digest?.by = .field("state") })
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(60))
+        harness.item("a", "up", was: "down")
+        harness.item("b", "down", was: "up")
+        harness.pass(.seconds(60))
+        #expect(harness.sent.count == 2)
+        #expect(harness.last?.summary?.parts.map(\.key) == ["a", "b"])
+    }
+
+    @Test("of two values in two digests of one time the later one is what the sink knows")
+    func twoValues() {
+        var rule = Self.rule { $0.digest?.by = .field("state") }
+        rule.when = .becomes("limp", "down")
+        var harness = RuleHarness(rule)
+        harness.item("a", "limp", was: "up")
+        harness.item("a", "down", was: "limp")
+        harness.pass(.seconds(60))
+        harness.silence(Silence(id: 1, rule: "r", created: RuleHarness.noon))
+        harness.item("a", "up", was: "down")
+        harness.item("a", "limp", was: "up")
+        harness.silence()
+        harness.pass(.seconds(60))
+        #expect(harness.messages.map(\.event.item?.state) == ["limp", "down", "limp"])
+    }
+
     @Test("a match that is over before its digest is sent is marked in it, and its end is not told again")
     func over() {
         var harness = RuleHarness(Self.rule())
@@ -85,6 +113,22 @@ struct DigestEndTests {
         harness.pass(.seconds(60))
         #expect(harness.sent.suffix(2) == ["out: b: down → up", "team: b: down → up"])
         #expect(harness.rows.isEmpty)
+    }
+
+    @Test("a digest over several sources is held by no silence of one of them, and one over that source alone is")
+    func silencedSource() {
+        var harness = RuleHarness(Self.rule())
+        let silence = Silence(id: 1, source: "lab", created: RuleHarness.noon)
+        harness.item("a", "down", was: "up", source: "shop")
+        harness.item("b", "down", was: "up")
+        harness.silence(silence)
+        harness.pass(.seconds(60))
+        #expect(harness.sent == ["out: 2 down"])
+        harness.silence()
+        for key in ["c", "d"] { harness.item(key, "down", was: "up") }
+        harness.silence(silence)
+        harness.pass(.seconds(60))
+        #expect(harness.sent.count == 1)
     }
 
     @Test("a dropped digest is followed by no end, and a digest with an end is not dropped")

@@ -25,6 +25,23 @@ struct FollowUpTests {
         #expect(harness.sent == ["out: a: up → down", "out: a: down → lost", "boss: a: down → lost"])
     }
 
+    @Test("a match that came back while its end was withheld keeps its time, and so does its change to another value")
+    func goesOn() {
+        var harness = RuleHarness(escalating { $0.resolved = true })
+        harness.item("a", "down", was: "up")
+        harness.silence(Silence(id: 1, rule: "r", created: RuleHarness.noon))
+        harness.pass(.seconds(1200))
+        harness.item("a", "up", was: "down")
+        harness.item("a", "down", was: "up")
+        harness.item("a", "lost", was: "down")
+        harness.silence()
+        harness.poll()
+        #expect(harness.messages.map(\.sink) == ["out", "out"])
+        harness.pass(.seconds(600))
+        #expect(harness.messages.map(\.sink) == ["out", "out", "boss"])
+        #expect(harness.sent.last == "boss: a: down → lost")
+    }
+
     @Test("an escalation that is due in a quiet time is sent at its end")
     func quiet() {
         var harness = RuleHarness(

@@ -158,6 +158,38 @@ struct ResolvedTests {
         #expect(harness.sent.last == "out: b: down → up")
     }
 
+    @Test("recovered_for: an end whose match goes on lets no other end go without a poll")
+    func goesOnBesideOthers() {
+        var harness = RuleHarness(lasting)
+        for key in ["a", "b"] {
+            harness.item(key, "down", was: "up")
+            harness.item(key, "up", was: "down")
+        }
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(300))
+        #expect(harness.sent.count == 2 && harness.needsPoll)
+        harness.poll()
+        #expect(harness.sent.dropFirst(2) == ["out: b: down → up"])
+        #expect(!harness.needsPoll)
+    }
+
+    @Test("recovered_for: what is old again by then is not told over with the ends of other items")
+    func oldAgain() {
+        var harness = RuleHarness(rule(.older("seen", .seconds(20))) { $0.recoveredFor = .seconds(40) })
+        for key in ["a", "b"] {
+            harness.field(key, "seen", "2026-11-21T12:00:00Z", was: "2026-11-21T11:00:00Z", state: "up")
+        }
+        harness.pass(.seconds(30))
+        harness.poll()
+        for key in ["a", "b"] {
+            harness.field(key, "seen", "2026-11-21T12:00:30Z", was: "2026-11-21T12:00:00Z", state: "up")
+        }
+        harness.poll(isGood: false)
+        harness.pass(.seconds(60))
+        harness.poll()
+        #expect(harness.messages.map(\.event.kind) == [.changed, .changed, .changed, .changed])
+    }
+
     @Test("recovered_for of a source needs no poll: its good polls are what lasts")
     func recoveredSource() {
         var harness = RuleHarness(rule(.sourceState([.failing])) { $0.recoveredFor = .seconds(300) })

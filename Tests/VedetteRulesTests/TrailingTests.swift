@@ -59,6 +59,23 @@ struct TrailingTests {
         #expect(harness.suppressed.last == "2 events in lab: silenced: source 'lab'")
     }
 
+    @Test("a digest that a silence held until the night waits for the morning")
+    func digestSilencedUntilNight() {
+        var harness = RuleHarness(
+            Rule.when(.appears) {
+                $0.digest = DigestPlan(release: .every(.seconds(240)))
+                $0.quiet = Quiet(windows: [Self.night], action: .defer)
+            }, at: Self.evening)
+        for key in ["a", "b"] { harness.item(key, nil) }
+        harness.silence(Silence(id: 1, rule: "r", created: Self.evening))
+        harness.pass(.seconds(600))
+        harness.silence()
+        harness.pass(.seconds(3600))
+        #expect(harness.sent.isEmpty, "22:05 is in the night")
+        harness.pass(.seconds(9 * 3600))
+        #expect(harness.sent == ["out: 2 events in lab"])
+    }
+
     @Test("the last message counts everything withheld when it is about a later event")
     func count() {
         var harness = RuleHarness(Rule.when(.becomes("down")) { $0.limit = Limit(count: 1, per: .seconds(600)) })

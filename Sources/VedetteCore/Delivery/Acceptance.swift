@@ -43,11 +43,15 @@ public struct Acceptance: Sendable {
 }
 
 extension Message {
-    /// The subjects whose match this tells to be over, of a message about several those that its text names.
+    /// The subjects whose match this tells to be over, of a message about several the first ones. A later part about a subject is what
+    /// the message says of it.
     public var endedSubjects: [Subject] {
         let parts = event.summary?.parts ?? []
         guard !parts.isEmpty else { return event.isEnd ? [Subject(event)] : [] }
-        return parts.prefix(MessageLimits.named).filter(\.announcesEnd).map { Subject(source: $0.source, key: $0.key) }
+        let over = told.filter { !$0.value }
+        guard !over.isEmpty else { return [] }
+        let ended = parts.latest.lazy.map { Subject(source: $0.source, key: $0.key) }.filter { over[$0] != nil }
+        return Array(ended.prefix(MessageLimits.named))
     }
 
     /// Whether its text names all that it is about.

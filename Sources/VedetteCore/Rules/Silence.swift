@@ -80,7 +80,7 @@ public struct Silence: Sendable, Hashable {
     }
 
     private func matches(_ event: Event) -> Bool {
-        (source == nil || source == event.source)
+        (source.map { event.isOnly(of: $0) } ?? true)
             && (item == nil || item == event.item?.key || item == event.item?.title)
             && fields.allSatisfy { pattern in event.item.map(pattern.matches) ?? false }
     }
@@ -94,5 +94,13 @@ public struct Silence: Sendable, Hashable {
         let start = from.map { ", from \($0.rfc3339)" } ?? ""
         let end = until.map { ", until \($0.rfc3339)" } ?? untilState.map { ", until '\($0)'" } ?? ""
         return (parts.isEmpty ? "everything" : parts.joined(separator: ", ")) + start + end
+    }
+}
+
+extension Event {
+    /// Whether it is about this source alone. A digest is in the lane of one source, and can list others.
+    fileprivate func isOnly(of name: String) -> Bool {
+        guard kind == .digest, let parts = summary?.parts, !parts.isEmpty else { return source == name }
+        return parts.allSatisfy { $0.source == name }
     }
 }

@@ -2,8 +2,9 @@
 
 import VedetteCore
 
-/// Where a message about ends goes: to the sinks that accepted the matches which it tells to be over. A fallback that got a match in
-/// the place of its sink gets the end itself, also when that sink is back.
+/// Where a message goes that tells matches to be over: to the sinks that accepted them. A fallback that got a match in the place of its
+/// sink gets the end itself, also when that sink is back, and also in a digest that tells of others: it would believe the match
+/// for ever.
 struct EndRoute {
     /// Messages that are read at a time. Mostly the newest decides.
     private static let page = 4
@@ -19,8 +20,7 @@ struct EndRoute {
     /// - Parameter fallbacks: the sink's fallbacks.
     init(of delivery: Delivery, fallbacks: [String], _ journal: any Journal) async throws(JournalError) {
         let message = delivery.message
-        // A digest that has more than ends would tell a fallback what is not over.
-        let fallbacks = message.event.isEnd ? fallbacks : []
+        // What has more than ends is for its own sink in any case.
         var isAccepted = !message.event.isEnd || !message.isNamedWhole
         for subject in message.endedSubjects {
             var passedOn: Set<String> = []

@@ -9,9 +9,9 @@ struct BeliefReport {
     private(set) var needed = Set<Answer>()
     /// How often two gates were in a rule with a fallback.
     private(set) var meetings: [Set<Gate>: Int] = [:]
-    init(runs: Int) {
+    init(first: Int, runs: Int) {
         self.runs = runs
-        for seed in 0..<runs {
+        for seed in first..<first + runs {
             let scenario = Scenario(seed: seed)
             let run = Run(scenario.plan, scenario.deeds)
             let violated = Set(Verdict(run).violations.keys)

@@ -4,11 +4,15 @@ import Foundation
 import Testing
 
 /// Drives the engine through random scenarios, and compares what each sink was told with what was true. `VEDETTE_BELIEF_RUNS` sets
-/// the number of runs (1,000).
+/// the number of runs (1,000), `VEDETTE_BELIEF_SEED` the seed of the first one (0).
 @Suite("What sinks believe after random scenarios", .serialized)
 struct BeliefTests {
     private static let report = BeliefReport(
-        runs: ProcessInfo.processInfo.environment["VEDETTE_BELIEF_RUNS"].flatMap { Int($0) } ?? 1000)
+        first: number("VEDETTE_BELIEF_SEED") ?? 0, runs: number("VEDETTE_BELIEF_RUNS") ?? 1000)
+
+    private static func number(_ name: String) -> Int? {
+        ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
+    }
 
     @Test("each sink ends in the truth, and was told nothing untrue or twice, but for the known failures")
     func truth() throws {

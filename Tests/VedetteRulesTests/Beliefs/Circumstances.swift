@@ -6,7 +6,11 @@ import VedetteCore
 struct Circumstances {
     var silences: [Silence] = []
     var isGatewayFailing = false
+    /// When the gateway came back last, in seconds after the start; nil for never.
+    var gatewayBack: Int?
     var isMaintenance = false
+    /// When each source was read last, in seconds after the start.
+    var polled: [String: Int] = [:]
     /// Sources whose items may be others than the last good poll showed.
     var uncertain = Set<String>()
     var missing = Set<String>()
@@ -22,6 +26,7 @@ struct Circumstances {
         Silence(id: 6, item: "b", sink: "out", created: RuleHarness.noon),
         Silence(id: 7, until: RuleHarness.noon.advanced(by: .seconds(300)), sink: "out", created: RuleHarness.noon),
         Silence(id: 8, item: "a", sink: "team", drops: true, created: RuleHarness.noon),
+        Silence(id: 10, sink: "boss", created: RuleHarness.noon),
     ]
 
     static func source(of key: String) -> String { key == "c" ? "shop" : "lab" }

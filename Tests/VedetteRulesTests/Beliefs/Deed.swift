@@ -22,8 +22,8 @@ enum Deed: Hashable, CustomStringConvertible {
     case failedCommit(Change, then: Change, bothFail: Bool)
     /// The source of `a` and `b` fails, or is read again.
     case labFails
-    /// The source of `depends` fails, or recovers.
-    case gateway
+    /// The source of `depends` fails, or recovers; its poll may be committed at the second try.
+    case gateway(failsFirst: Bool)
     /// Maintenance begins, or ends; its poll may be committed at the second try.
     case maintenance(failsFirst: Bool)
     case silence(Int)
@@ -76,7 +76,8 @@ enum Deed: Hashable, CustomStringConvertible {
                 change(&dice, of: ["a", "b"], plan), then: change(&dice, of: ["c"], plan),
                 bothFail: dice.below(2) == 0)
         case 17: .labFails
-        case 18, 19: .gateway
+        case 18: .gateway(failsFirst: false)
+        case 19: .gateway(failsFirst: true)
         case 20, 21: .maintenance(failsFirst: dice.below(4) == 0)
         case 22, 23: .silence(dice.below(Circumstances.silences.count))
         case 24: .endSilence
@@ -110,7 +111,7 @@ enum Deed: Hashable, CustomStringConvertible {
         case .failedCommit(let first, let second, let both):
             "\(first) fails after \(second)\(both ? ", which fails, too" : "")"
         case .labFails: "lab fails or is back"
-        case .gateway: "gateway fails or is back"
+        case .gateway(let fails): "gateway fails or is back\(fails ? " at the second try" : "")"
         case .maintenance(let fails): "maintenance on or off\(fails ? " at the second try" : "")"
         case .silence(let number): "silence of \(Circumstances.silences[number].description)"
         case .endSilence: "end of a silence"

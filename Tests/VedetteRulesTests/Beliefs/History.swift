@@ -22,6 +22,8 @@ struct History {
         let time: Int
         /// When its state began: a change within `to` goes on.
         let since: Int
+        /// Since when `for` holds it: it keeps the time of a match in whose place it is while that is held.
+        let held: Int
         /// The step that ended it, or in which another took its place.
         var ended: Int?
         var endTime: Int?
@@ -85,6 +87,9 @@ struct History {
         guard begins else { return }
         var since = old.map { matches[$0].isReplaced && !plan.when.isNews ? matches[$0].since : time } ?? time
         if plan.when == .older { since = after.seen ?? time }
+        let held = old.map { matches[$0] }.flatMap { earlier in
+            earlier.isReplaced && plan.when == .within && time < earlier.held + Plan.hold ? earlier.held : nil
+        }
         current[key] = matches.count
         let value =
             switch plan.when {
@@ -93,7 +98,9 @@ struct History {
             default: after.state
             }
         matches.append(
-            Match(id: id, key: key, value: value, team: after.team, began: tick, time: time, since: since))
+            Match(
+                id: id, key: key, value: value, team: after.team, began: tick, time: time, since: since,
+                held: held ?? time))
     }
 
     /// `at_least`: counts a match. Returns whether it begins one that goes on.

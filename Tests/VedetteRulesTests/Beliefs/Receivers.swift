@@ -41,7 +41,7 @@ struct Receivers {
         }
     }
 
-    /// Gives an end to the fallback that took its match.
+    /// Gives what tells that a match is over to the fallback that took the match.
     /// - Returns: whether its own sink gets it.
     private mutating func route(_ told: Told) -> Bool {
         let ends = Set(told.parts.filter(\.isEnd).map(\.key))
@@ -50,7 +50,10 @@ struct Receivers {
             || !ends.isSubset(of: lost[told.sink] ?? [])
         // What the sink refuses goes there anyway.
         let isRefused = isForSink && states[told.sink] == .refusing
-        if told.sink == "out", hasFallback, !isRefused, !ends.isDisjoint(with: known["spare"] ?? []) {
+        // A later line about an item is what the message says of it.
+        let isOver = Dictionary(told.parts.map { ($0.key, $0.isEnd || $0.isOver) }, uniquingKeysWith: { $1 })
+        let isEnd = known["spare"]?.contains { isOver[$0] == true } ?? false
+        if told.sink == "out", hasFallback, !isRefused, isEnd {
             accept(told.forwarded(to: "spare"))
         }
         return isForSink

@@ -66,7 +66,7 @@ struct Run {
             } else {
                 pollAll()
             }
-        case .gateway: setGateway(!history.now.isGatewayFailing)
+        case .gateway(let failsFirst): setGateway(!history.now.isGatewayFailing, failsFirst: failsFirst)
         case .maintenance(let failsFirst): setMaintenance(!history.now.isMaintenance, failsFirst: failsFirst)
         case .silence(let number):
             let silence = Circumstances.silences[number]
@@ -189,15 +189,19 @@ struct Run {
     // MARK: What holds back
 
     private mutating func see(_ source: String) {
-        history.set {
+        history.set { [time = history.time] in
             $0.uncertain.remove(source)
+            $0.polled[source] = time
             if source == "lab" { $0.missing = [] }
         }
     }
 
-    private mutating func setGateway(_ isFailing: Bool) {
-        history.set { $0.isGatewayFailing = isFailing }
-        watcher.health(of: "gateway", isFailing: isFailing)
+    private mutating func setGateway(_ isFailing: Bool, failsFirst: Bool) {
+        history.set { [time = history.time] in
+            $0.isGatewayFailing = isFailing
+            if !isFailing { $0.gatewayBack = time }
+        }
+        watcher.health(of: "gateway", isFailing: isFailing, failsFirst: failsFirst)
     }
 
     private mutating func setMaintenance(_ isActive: Bool, failsFirst: Bool) {
@@ -246,7 +250,7 @@ struct Run {
         receivers.acceptAll()
         setSilences([])
         collect()
-        if history.now.isGatewayFailing { setGateway(false) }
+        if history.now.isGatewayFailing { setGateway(false, failsFirst: false) }
         if history.now.isMaintenance { setMaintenance(false, failsFirst: false) }
         collect()
         history.set { _ in }

@@ -87,10 +87,12 @@ struct TestedWatcher {
         take(engine.evaluatePoll(of: source, PollObservation(isGood: false), at: now, identifier: numbers.next))
     }
 
-    mutating func health(of source: String, isFailing: Bool) {
+    /// - Parameter failsFirst: whether the commit fails once.
+    mutating func health(of source: String, isFailing: Bool, failsFirst: Bool) {
         if isFailing { failing.insert(source) } else { failing.remove(source) }
         var event = event(isFailing ? .failing : .recovered, source)
         event.error = Event.Problem(failure: "server-error", detail: "status 500")
+        if failsFirst { engine.undo(engine.evaluate(event, at: now, identifier: numbers.next)) }
         take(engine.evaluate(event, at: now, identifier: numbers.next))
     }
 

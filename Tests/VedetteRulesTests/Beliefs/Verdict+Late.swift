@@ -28,7 +28,7 @@ extension Verdict {
         guard isOpen(one.key, sink, poll.circumstances, poll.time) else { return false }
         if tellsLatest, plan.has(.atLeast) { return false }
         if plan.has(.condition), poll.circumstances.isMaintenance { return false }
-        if plan.has(.waiting), poll.time - one.time < Plan.hold { return false }
+        if plan.has(.waiting), poll.time - one.held < Plan.hold { return false }
         if plan.has(.digest), !isLogDue(one, sink, poll) { return false }
         if plan.has(.end), let last = lastTold(one.key, sink, before: one.began), !last.isEnd, last.value == one.value {
             return false
@@ -56,8 +56,7 @@ extension Verdict {
     }
 
     /// What the sink was told last of the item.
-    private func lastTold(_ key: String, _ sink: String, before tick: Int) -> (isEnd: Bool, value: String, match: Int)?
-    {
+    func lastTold(_ key: String, _ sink: String, before tick: Int) -> (isEnd: Bool, value: String, match: Int)? {
         for told in run.made.reversed() where told.sink == sink && told.tick < tick {
             guard let part = told.parts.last(where: { $0.key == key }), let match = match(of: part, at: told.tick)
             else { continue }

@@ -8,6 +8,7 @@ extension Verdict {
         for (pair, told) in firings where told.count > 1 {
             record(.twice, "\(pair.sink) was told \(name(pair.match)) at \(told.map(\.time)) s")
         }
+        checkGoingOn()
         guard plan.has(.oncePer) else { return }
         for sink in Receivers.notified {
             var told: [String: Int] = [:]
@@ -21,12 +22,29 @@ extension Verdict {
         }
     }
 
+    /// A match that begins while the end of one with the same value is withheld from a sink is to it the one that it knows.
+    private mutating func checkGoingOn() {
+        guard plan.has(.end), !plan.keepsLogs else { return }
+        for (pair, told) in firings where Receivers.notified.contains(pair.sink) {
+            let one = history.matches[pair.match]
+            guard let first = told.first, let last = lastTold(one.key, pair.sink, before: first.tick), !last.isEnd,
+                last.value == one.value,
+                let before = history.matches[..<pair.match].last(where: { $0.key == one.key }), !before.isReplaced
+            else { continue }
+            record(.twice, "\(pair.sink) knew \(name(last.match)) and was told \(name(pair.match))")
+        }
+    }
+
     mutating func checkWithheld() {
         for told in run.made {
             let now = circumstances(at: told.tick)
             for part in told.parts {
-                guard let match = match(of: part, at: told.tick), !isLogged(match, told) else { continue }
-                guard let gate = closedGate(match, part, told, now) else { continue }
+                guard let match = match(of: part, at: told.tick), !isLatest(match, told) else { continue }
+                // A log waits for no confirmation, but for the end of a quiet time.
+                let gate =
+                    isLogged(match, told)
+                    ? (plan.isQuiet(told.time) ? "quiet" : nil) : closedGate(match, part, told, now)
+                guard let gate else { continue }
                 record(.withheld, "\(gate): \(told.sink) was told \(name(match)) as \(told.kind) at \(told.time) s")
             }
         }
@@ -66,13 +84,14 @@ extension Verdict {
         if plan.isQuiet(told.time) { return "quiet" }
         if plan.has(.depends), now.isGatewayFailing { return "depends" }
         if now.isUncertain(one.key) { return "confirmation" }
+        let polled = now.polled[Circumstances.source(of: one.key)] ?? 0
+        if polled < now.gatewayBack ?? 0, waitedForGateway(one, part, told, now) { return "a poll after depends" }
         guard !part.isEnd else {
-            let ended = history.matches.last { $0.key == one.key && $0.began <= told.tick }?.endTime ?? told.time
-            return plan.has(.lasting) && told.time - ended < Plan.recovery ? "recovered_for" : nil
+            let ended = lastEnd(of: one.key, told)
+            return plan.has(.lasting) && polled - ended < Plan.recovery ? "recovered_for" : nil
         }
         if plan.has(.condition), now.isMaintenance { return "unless" }
-        let age = told.time - one.since
-        if plan.has(.waiting), told.kind == .firing, age < Plan.hold { return "for" }
+        if plan.has(.waiting), told.kind == .firing, polled - one.since < Plan.hold { return "for" }
         if told.sink == "boss", told.kind == .firing {
             let since = plan.has(.end) ? Receivers.notified.map { knownSince(one, told, by: $0) }.min() : nil
             if told.time - (since ?? one.since) < Plan.escalationDelay { return "escalate" }
@@ -87,12 +106,33 @@ extension Verdict {
         return nil
     }
 
+    private func lastEnd(of key: String, _ told: Told) -> Int {
+        history.matches.last { $0.key == key && $0.began <= told.tick }?.endTime ?? told.time
+    }
+
+    /// Whether `depends` withheld the message until the gateway came back, and no other gate can have done that.
+    private func waitedForGateway(_ one: History.Match, _ part: Told.Part, _ told: Told, _ now: Circumstances) -> Bool {
+        let begin = part.isEnd ? lastEnd(of: one.key, told) : one.time
+        guard plan.has(.depends), !plan.has(.limit), told.kind != .reminder, told.sink != "boss",
+            begin < now.gatewayBack ?? 0, !wasQuiet(from: begin, to: told.time)
+        else { return false }
+        return history.log.allSatisfy { entry in
+            entry.tick < one.began || entry.tick > told.tick
+                || entry.circumstances.silences.isEmpty && !entry.circumstances.isMaintenance
+        }
+    }
+
     /// Since when the sink knows the match: where an end was withheld, of an earlier one of the same value.
     private func knownSince(_ match: History.Match, _ later: Told, by sink: String) -> Int {
-        let earlier = run.made.last { told in
+        let earlier = run.made.filter { told in
             told.sink == sink && told.tick < later.tick && told.parts.contains { $0.key == match.key }
         }
-        return min(match.since, earlier?.time ?? match.since)
+        var since = match.since
+        for told in earlier.reversed() {
+            guard let part = told.parts.last(where: { $0.key == match.key }), !part.isEnd, !part.isOver else { break }
+            since = min(since, told.time)
+        }
+        return since
     }
 
     // MARK: limit

@@ -80,6 +80,7 @@ struct Verdict {
                     readUnknown(part, told)
                     continue
                 }
+                guard !isLatest(match, told) else { continue }
                 let pair = Pair(sink: told.sink, match: match)
                 if part.isEnd {
                     let isTrue = history.matches.contains { other in
@@ -112,6 +113,11 @@ struct Verdict {
     /// Whether a message after a limit may tell the latest state of the item, which is no match.
     var tellsLatest: Bool {
         answers.contains(.limitTellsLatestState) && plan.has(.limit) && plan.grouping == .item && !plan.has(.end)
+    }
+
+    /// Whether the message tells the latest state of an item that is not old enough for a match.
+    func isLatest(_ match: Int, _ told: Told) -> Bool {
+        tellsLatest && told.kind == .firing && !isOld(history.matches[match], at: told.time)
     }
 
     private mutating func readUnknown(_ part: Told.Part, _ told: Told) {

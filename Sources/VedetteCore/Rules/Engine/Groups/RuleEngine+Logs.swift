@@ -139,9 +139,11 @@ extension RuleEngine {
                 let i = row.listings.firstIndex(where: { $0.sink == sink && $0.group == id })
             else { continue }
             let listing = row.listings.remove(at: i)
-            if isTold, let event = row.event, !row.isKnown(to: sink, rule) {
-                note(&row, rule, event, sink, in: message.kind == .digest ? id : "", at: moment)
-                // A later match, which was dropped, can be in its place.
+            if isTold, let event = row.event {
+                if !row.isKnown(to: sink, rule) {
+                    note(&row, rule, event, sink, in: message.kind == .digest ? id : "", at: moment)
+                }
+                // A later match, which was dropped, can be in its place; and the sink can know an earlier one.
                 row.told?.value = listing.value
             }
             row.dropEventIfUnused()

@@ -45,7 +45,15 @@ extension RuleEngine {
     mutating func confirm(_ source: String, missing absent: Set<String>, _ events: [Event], at moment: StepContext) {
         world.confirm(source, &step.world)
         setMissing(table.hasRows(of: source) ? absent : [], of: source)
-        for key in table.keysToConfirm(by: source) {
+        let keys = table.keysToConfirm(by: source)
+        // What is a match again by now is not to be told over with the ends of other items.
+        for key in keys {
+            guard let row = table[key], row.waits.contains(where: { $0.content == .end }), !world.isUncertain(row),
+                let rule = rule(of: key)
+            else { continue }
+            leaveHold(row, rule, at: moment)
+        }
+        for key in keys {
             guard let row = table[key], !world.isUncertain(row) else { continue }
             expire(row, at: moment)
         }
@@ -78,15 +86,19 @@ extension RuleEngine {
         }
     }
 
+    /// Counts the match that a row holds until now.
+    private mutating func leaveHold(_ row: RuleMemory, _ rule: Rule, at moment: StepContext) {
+        guard let held = row.held, held.due <= moment.now.steady else { return }
+        var row = row
+        row.held = nil
+        put(row)
+        count(rule, held.event, at: moment)
+        // Where `at_least` waits for more, the earlier match goes on.
+        if var row = table[row.key], row.leaveFor(at: moment.now) { reconcile(rule, row, at: moment) }
+    }
+
     private mutating func expireMatch(_ row: RuleMemory, _ rule: Rule, at moment: StepContext) {
-        if let held = row.held, held.due <= moment.now.steady {
-            var row = row
-            row.held = nil
-            put(row)
-            count(rule, held.event, at: moment)
-            // Where `at_least` waits for more, the earlier match goes on.
-            if var row = table[row.key], row.leaveFor(at: moment.now) { reconcile(rule, row, at: moment) }
-        }
+        leaveHold(row, rule, at: moment)
         let due = row.waits.filter { $0.isDue(at: moment.now) || $0.awaitsPoll }
         for wait in due {
             reconcile(rule, RowTable.Group(rule: rule.name, gate: wait.gate, name: wait.group), at: moment)

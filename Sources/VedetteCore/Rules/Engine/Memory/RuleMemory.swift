@@ -239,13 +239,13 @@ extension RuleMemory {
     /// When a good poll is to confirm it, on the steady clock; nil for never.
     var confirmation: Timestamp? {
         guard key.slot != .absence else { return due }
-        let ends = waits.filter(isConfirmed).compactMap(\.until)
+        let ends = waits.filter { $0.content == .end && isConfirmed($0) }.compactMap(\.until)
         return (ends + [held.flatMap { $0.event.item == nil ? nil : $0.due }].compactMap { $0 }).min()
     }
 
-    /// Whether what waits is an end that a good poll must show.
+    /// Whether what waits is an end that a good poll must show. One whose match goes on only counts, and lets none of its group go.
     private func isConfirmed(_ wait: Wait) -> Bool {
-        wait.content == .end && dependsOnItem && Gates.named(wait.gate)?.confirmsEnds == true
+        [.end, .count].contains(wait.content) && dependsOnItem && Gates.named(wait.gate)?.confirmsEnds == true
     }
 
     func isDue(at now: RuleTime) -> Bool { due.map { $0 <= (isCivil ? now.wall : now.steady) } ?? false }
