@@ -36,7 +36,7 @@ struct HTMLResource: PlannedKind {
     let fingerprints: [String: UInt64]
 
     init(_ options: Options) throws(OptionProblem) {
-        let columns = try XPathColumns(options)
+        let columns = try XPathColumns(options, isHTML: true)
         let ignored = options.texts("ignore")
         let isPage = options.text("items") == nil
         for option in ["select", "key"] where options[option] != nil && isPage != (option == "select") {
