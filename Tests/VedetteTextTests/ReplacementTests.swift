@@ -18,7 +18,7 @@ struct ReplacementTests {
             (#"(?<day>\d+)\.(?<month>\d+)\."#, "24.12. and 1.2.", "${month}/$day", "12/24 and 2/1"),
             ("x", "x", "$$1", "$1"), ("(a)|b", "ab", "<$1>", "<a><>"), ("x", "nothing here", "y", "nothing here"),
             ("(?m)^.*visitors.*\\n?", "one\n12 visitors today\ntwo", "", "one\ntwo"), ("è", "très è", "e", "tres e"),
-            ("a*", "baac", "-", "-b-c-"), ("", "", "x", "x"), (".", "", "x", ""),
+            ("a*", "baac", "-", "-b--c-"), ("", "", "x", "x"), (".", "", "x", ""),
         ])
     func replaces(pattern: String, text: String, replacement: String, expected: String) throws {
         try RegularExpression(pattern).check(replacement: replacement)

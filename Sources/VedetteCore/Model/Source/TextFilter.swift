@@ -89,6 +89,7 @@ extension TextFilter {
     public func fields(
         _ fields: Fields, areCompared: Bool, _ budget: inout MatchBudget
     ) throws(ReadError) -> Fields {
+        guard !isEmpty else { return fields }
         var filtered = fields
         for field in fields {
             let value = try value(field.value, of: field.name, isUsual: areCompared, &budget)
