@@ -99,7 +99,8 @@ let package = Package(
             "VedetteHTTPTests", ["VedetteCore", "VedetteSystem", "VedetteHTTP", "VedetteEngine", "VedetteTestSupport"],
             data: ["Servers"]),
         tests(
-            "VedetteSourcesTests", ["VedetteCore", "VedetteEngine", "VedetteSources", "VedetteTestSupport"],
+            "VedetteSourcesTests",
+            ["VedetteCore", "VedetteEngine", "VedetteSources", "VedetteText", "VedetteTestSupport"],
             data: ["Corpus"]),
         tests(
             "VedetteSinksTests",

@@ -115,6 +115,13 @@ enum ConfigurationKeys {
         Key(
             "empty", .cases(of: Source.Empty.self), "What an empty list means after one with items.", default: "suspect"
         ),
+        Key(
+            "replace", .list(.object(TextFilter.replaceKeys)),
+            "What is replaced in texts before they are compared, in this order."),
+        Key("ignore", .list(.object(TextFilter.ignoreKeys)), "What is removed from texts before they are compared."),
+        Key(
+            "sort", .flag, "The order of the values of a field, or of the lines of a text, means nothing.",
+            default: "false"),
         watcher,
         Key("user_agent", .line, "The User-Agent that the server sees.", otherwise: "the server's"),
         Key("headers", .headers, "Sent with every request; they replace the server's headers."),

@@ -116,6 +116,86 @@ public final class RegularExpression: Pattern, @unchecked Sendable {
         return status
     }
 
+    public func replacing(
+        in text: String, with replacement: String, _ budget: inout MatchBudget
+    ) throws(PatternError) -> String {
+        var meter = meter
+        meter.limit = budget.steps
+        defer { budget.steps -= min(budget.steps, meter.steps) }
+        var (text, replacement) = (text, replacement)
+        var result: String?
+        var status = substitute(&text, &replacement, &meter, options: 0, &result)
+        if status == PCRE2_ERROR_JIT_STACKLIMIT {
+            status = substitute(&text, &replacement, &meter, options: UInt32(PCRE2_NO_JIT), &result)
+        }
+        if status == PCRE2_ERROR_NOMEMORY {
+            throw PatternError(
+                "'\(source)' and its replacement make a text more than twice as long; write a shorter one")
+        }
+        if status < 0 { throw PatternError(RegularExpression.explain(matchError: status, of: source)) }
+        return result ?? text
+    }
+
+    /// - Parameter result: the text with its replacements; stays nil where nothing matches.
+    /// - Returns: the number of replacements, or PCRE2's error.
+    private func substitute(
+        _ text: inout String, _ replacement: inout String, _ meter: inout ScanMeter, options: UInt32,
+        _ result: inout String?
+    ) -> Int32 {
+        guard let context = pcre2_match_context_create_8(nil) else { return PCRE2_ERROR_NOMEMORY }
+        defer { pcre2_match_context_free_8(context) }
+        pcre2_set_depth_limit_8(context, 1000)
+        pcre2_set_heap_limit_8(context, 1024)  // KiB
+        let all =
+            options | UInt32(PCRE2_NO_UTF_CHECK) | UInt32(PCRE2_SUBSTITUTE_GLOBAL)
+            | UInt32(PCRE2_SUBSTITUTE_UNSET_EMPTY)
+        let capacity = 2 * text.utf8.count + 16 * replacement.utf8.count + 1024
+        var found: Int32 = 0
+        let changed = withUnsafeMutablePointer(to: &meter) { meter in
+            _ = pcre2_set_callout_8(context, ScanMeter.count, meter)
+            return String(unsafeUninitializedCapacity: capacity) { buffer in
+                var length = capacity
+                found = text.withUTF8 { text in
+                    replacement.withUTF8 { replacement in
+                        pcre2_substitute_8(
+                            code, text.baseAddress, text.count, 0, all, nil, context, replacement.baseAddress,
+                            replacement.count, buffer.baseAddress, &length)
+                    }
+                }
+                return found > 0 ? length : 0
+            }
+        }
+        if found > 0 { result = changed }
+        return found
+    }
+
+    public func check(replacement: String) throws(PatternError) {
+        var count: UInt32 = 0
+        pcre2_pattern_info_8(code, UInt32(PCRE2_INFO_CAPTURECOUNT), &count)
+        var rest = replacement[...]
+        while let sign = rest.firstIndex(of: "$") {
+            rest = rest[sign...].dropFirst()
+            if rest.first == "$" {
+                rest = rest.dropFirst()
+                continue
+            }
+            let hasBraces = rest.first == "{"
+            if hasBraces { rest = rest.dropFirst() }
+            let isNumber = rest.first.map { ("0"..."9").contains($0) } == true
+            let name = rest.prefix { isNumber ? ("0"..."9").contains($0) : $0 == "_" || $0.isLetter || $0.isNumber }
+            rest = rest.dropFirst(name.count)
+            if name.isEmpty || hasBraces && rest.first != "}" {
+                throw PatternError("'$' begins no group in '\(replacement)'; write '$$' for the character itself")
+            }
+            if hasBraces { rest = rest.dropFirst() }
+            let isGroup = isNumber ? Int(name).map({ $0 <= Int(count) }) ?? false : groupNames.contains(String(name))
+            guard isGroup else {
+                throw PatternError(
+                    "'\(source)' has no group '\(name)' for '\(replacement)'; write '$$' for a '$' itself")
+            }
+        }
+    }
+
     /// Reads the table of names of a compiled pattern: two bytes of a group's number, its name and a NUL (pcre2api(3)).
     private static func groups(of code: OpaquePointer) -> (names: [String], numbers: [Int]) {
         var (count, size) = (UInt32(0), UInt32(0))

@@ -59,6 +59,28 @@ struct ConfigurationTests {
         #expect(try await !home.vedette("check").err.contains("warning: issues"))
     }
 
+    @Test("check tries a new filter on what the last poll stored, and says which expressions change nothing")
+    func newFilter() async throws {
+        let home = try Home()
+        let file = home.config.appending(path: "page.txt")
+        func write(_ filter: String) throws {
+            try home.write("sources: {page: {kind: text, url: \"file://\(file.path)\"\(filter)}}")
+        }
+        try write("")
+        try Data("one\n12 visitors\n".utf8).write(to: file)
+        #expect(try await home.vedette("run", "--once").code == 0)
+        try write(#", ignore: [{regex: '\d+ visitors'}, {regex: '\d+ guests'}, {regex: 'x', in: key}]"#)
+        let checked = try await home.vedette("check")
+        #expect(
+            checked.code == 0
+                && checked.err.contains(#"warning: page: '\d+ guests' changes nothing in the 1 item of the last poll"#),
+            "\(checked.err)")
+        #expect(!checked.err.contains("'\\d+ visitors'") && !checked.err.contains("'x'"))
+        #expect(try await home.vedette("run", "--once").code == 0)
+        #expect(try await !home.vedette("check").err.contains("warning: page"))
+        #expect(try await !home.vedette("list", "page", "--json").out.contains("12 visitors"))
+    }
+
     @Test("a literal password in a file that others can read is an error with the remedy, and is not printed")
     func literalSecret() async throws {
         let home = try Home()

@@ -51,10 +51,10 @@ extension Bad {
         Bad("sources: {s: {kind: fed, url: 'https://h/'}}", "1:21: unknown kind 'fed'; did you mean 'feed'?"),
         Bad(
             "sources: {s: {kind: zzz, url: 'https://h/', evry: 1}}",
-            "1:21: unknown kind 'zzz'; known are cloudburst, codes, feed, json, news, page"),
+            "1:21: unknown kind 'zzz'; known are cloudburst, codes, feed, json, markup, news, page"),
         Bad(
             "sources: {s: {url: 'https://h/'}}",
-            "1:14: source 's' lacks 'kind': one of cloudburst, codes, feed, json, news, page"),
+            "1:14: source 's' lacks 'kind': one of cloudburst, codes, feed, json, markup, news, page"),
         Bad("sources: {s: }", "1:14: source 's' must be a map, not nothing"),
         Bad(
             "sources: {s: {kind: [feed], url: 'https://h/'}}",

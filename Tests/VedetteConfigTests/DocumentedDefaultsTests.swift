@@ -40,7 +40,7 @@ private struct DocumentedTable: Sendable, CustomTestStringConvertible {
             "servers: {s: {url: https://a.example.com, tls: {insecure: true, %}}}\nsources: {a: {kind: json, server: s}}"
         ),
         DocumentedTable(
-            "source", ConfigurationKeys.source, ["stream", "fails", "first", "empty"],
+            "source", ConfigurationKeys.source, ["stream", "fails", "first", "empty", "sort"],
             "sources: {a: {kind: json, url: 'https://a.example.com', %}}"),
         DocumentedTable(
             "stream", ConfigurationKeys.stream, ["keep_alive"],

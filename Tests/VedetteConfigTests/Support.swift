@@ -62,6 +62,13 @@ struct StandInKind: SourceKind {
         make: { _ throws(OptionProblem) in
             StandInKind(fieldNames: [], stateNames: StateNames(["Ready", "Starting"]) { $0.hasPrefix("RM") })
         })
+    static let markup = SourceKindEntry(
+        name: "markup", summary: "A page.",
+        options: [OptionSpec("ignore", .list(.either(.text, .object(TextFilter.ignoreKeys))), "Nodes and texts.")],
+        make: { options throws(OptionProblem) in
+            if options.texts("ignore") != ["//nav"] { throw OptionProblem("ignore", detail: "the nodes are lost") }
+            return StandInKind(fieldNames: nil)
+        })
     static let feed = SourceKindEntry(
         name: "feed", summary: "A feed.", options: [], every: .seconds(1800),
         make: { _ throws(OptionProblem) in StandInKind(mode: .window, fieldNames: ["author"]) })
@@ -95,7 +102,7 @@ func loader(directory: String? = nil, _ environment: [String: String] = [:]) -> 
         directory: directory,
         sourceKinds: [
             StandInKind.cloudburst, StandInKind.json, StandInKind.feed, StandInKind.page, StandInKind.news,
-            StandInKind.codes,
+            StandInKind.codes, StandInKind.markup,
         ],
         sinkKinds: StandInSink.all,
         recurrence: { rule, from, _ in rule.hasPrefix("FREQ=MONTHLY") ? [from] : nil }, environment: environment)

@@ -187,6 +187,32 @@ struct ObservingTests {
         #expect(await world.journal.events.allSatisfy { $0.kind == .changed })
     }
 
+    @Test("texts of an observed response are changed before they are compared; where that fails, the poll does")
+    func filter() async throws {
+        struct Wildcard: Pattern {
+            func matches(_ text: String) -> Bool { true }
+            func replacing(
+                in text: String, with replacement: String, _ budget: inout MatchBudget
+            ) throws(PatternError) -> String {
+                if text == "404" { throw PatternError("it takes too long") }
+                return replacement
+            }
+        }
+        var observed = source("h", StatusKind(), fails: 3)
+        observed.filter = TextFilter([.init(Wildcard(), with: "any")])
+        let world = World([observed])
+        world.fetcher.serve(url("h"), "")
+        try await world.watcher.restore()
+        _ = await world.watcher.runOnce(force: false)
+        world.fetcher.serve(url("h"), "", status: 204)
+        _ = await world.watcher.runOnce(force: true)
+        #expect(await world.journal.records["h"]?.health.failures == 0)
+        world.fetcher.serve(url("h"), "", status: 404)
+        _ = await world.watcher.runOnce(force: true)
+        #expect(await world.journal.records["h"]?.health.failures == 1)
+        #expect(await world.journal.events.isEmpty)
+    }
+
     @Test("one poll that finds it up again ends the doubt, also over a restart")
     func doubt() async throws {
         let world = World([source("h", StatusKind(), fails: 3)])

@@ -22,15 +22,18 @@ enum Fixture {
     }
 
     static func kind(
-        _ name: String, _ options: [String: OptionValue] = [:], stream: StreamSettings? = nil
+        _ name: String, _ options: [String: OptionValue] = [:], stream: StreamSettings? = nil,
+        filter: TextFilter = TextFilter()
     ) throws -> any SourceKind {
         guard let entry = SourceKinds.all.first(where: { $0.name == name }) else { throw ReadError(.shape, name) }
-        return try entry.make(Options(options, stream: stream))
+        return try entry.make(Options(options, stream: stream, filter: filter))
     }
 
-    static func source(_ name: String, _ options: [String: OptionValue] = [:]) throws -> Source {
+    static func source(
+        _ name: String, _ options: [String: OptionValue] = [:], filter: TextFilter = TextFilter()
+    ) throws -> Source {
         Source(
-            name: name, kindName: name, kind: try kind(name, options), server: Server(name: ""),
+            name: name, kindName: name, kind: try kind(name, options, filter: filter), server: Server(name: ""),
             url: "https://appliance.example.org", interval: PollInterval(every: .seconds(60)))
     }
 

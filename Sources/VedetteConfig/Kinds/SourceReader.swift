@@ -29,15 +29,20 @@ struct SourceReader {
         let server = server(map)
         let interval = interval(map, default: kind.every)
         let stream = StreamReader(findings: findings).settings(map, of: kind, among: kinds)
-        guard let options = map.options(kind.options, stream: stream),
-            let made = map.making({ () throws(OptionProblem) in try kind.make(options) }),
+        let texts = TextFilterReader(map: map)
+        guard var options = map.options(kind.options, stream: stream), let filter = texts.filter(options) else {
+            return nil
+        }
+        options.filter = filter
+        guard let made = map.making({ [options] () throws(OptionProblem) in try kind.make(options) }),
             let (server, url) = server, let fails = map.integer("fails"), let first: Source.First = map.choice("first"),
             let empty: Source.Empty = map.choice("empty")
         else { return nil }
         var source = Source(
             name: entry.name, kindName: kind.name, kind: made, server: server, url: url, interval: interval,
             fails: fails, first: first, empty: empty, stream: stream)
-        source.watcher = map.text("watcher")
+        (source.watcher, source.filter) = (map.text("watcher"), filter)
+        if !filter.isEmpty { texts.check(against: made) }
         return source
     }
 

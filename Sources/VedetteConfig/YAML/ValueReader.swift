@@ -91,8 +91,31 @@ struct ValueReader {
     }
 
     private func list(_ nodes: [YAMLNode], _ type: OptionType, _ what: String) -> OptionValue? {
-        let values = nodes.compactMap { node in present(node, what).flatMap { value($0, type, what) } }
+        let values = nodes.compactMap { node in present(node, what).flatMap { element($0, type, what) } }
         return values.count == nodes.count ? .list(values) : nil
+    }
+
+    /// Reads an element of a list, which may be a map with keys of its own.
+    private func element(_ node: YAMLNode, _ type: OptionType, _ what: String) -> OptionValue? {
+        switch type {
+        case .object(let keys): return object(node, keys, what)
+        case .either(_, .object(let keys)) where node.isMap: return object(node, keys, what)
+        default: return value(node, type, what)
+        }
+    }
+
+    private func object(_ node: YAMLNode, _ keys: [OptionSpec], _ what: String) -> OptionValue? {
+        guard let map = MapReader(node, what, keys: keys, self) else { return nil }
+        var pairs: [(name: String, value: OptionValue)] = []
+        var isGood = true
+        for key in keys {
+            guard map.has(key.name) else {
+                if key.isRequired { isGood = false }
+                continue
+            }
+            if let value = map[key.name] { pairs.append((key.name, value)) } else { isGood = false }
+        }
+        return isGood ? .map(pairs) : nil
     }
 
     private func map(_ node: YAMLNode, _ type: OptionType, _ what: String) -> OptionValue? {

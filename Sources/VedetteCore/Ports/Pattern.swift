@@ -12,6 +12,13 @@ public protocol Pattern: Sendable {
     /// Returns for each text the named groups of its first match that took part in it; nil where there is no match.
     /// - Throws: when the match limit, which all texts share, is hit.
     func groups(inEach texts: [String]) throws(PatternError) -> [[String: String]?]
+    /// Returns the text with each match replaced. `$1`, `$name` and `${name}` stand for what a group matched, `$$` for `$`.
+    /// - Throws: when the budget is used up, or the text grows beyond measure.
+    func replacing(
+        in text: String, with replacement: String, _ budget: inout MatchBudget
+    ) throws(PatternError) -> String
+    /// Throws what is wrong with a replacement.
+    func check(replacement: String) throws(PatternError)
 }
 
 extension Pattern {
@@ -25,4 +32,10 @@ extension Pattern {
         for text in texts { found.append(try matches(text) ? [:] : nil) }
         return found
     }
+    /// Returns the text as it is.
+    public func replacing(
+        in text: String, with replacement: String, _ budget: inout MatchBudget
+    ) throws(PatternError) -> String { text }
+    /// Accepts any replacement.
+    public func check(replacement: String) throws(PatternError) {}
 }

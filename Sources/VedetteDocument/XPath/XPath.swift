@@ -49,12 +49,15 @@ public struct XPath: Sendable, Hashable, CustomStringConvertible {
     public let result: Result
     let joinsSets: Bool
 
-    public var description: String { text }
+    /// The expression as it is written: XPath, or the selector that it was translated from.
+    public var description: String { written }
+    private let written: String
 
     /// Bytes of an expression, at most.
     public static let maximumBytes = 2048
 
-    public init(_ text: String, namespaces: XPathNamespaces = .none) throws(Invalid) {
+    /// - Parameter written: how the user wrote it; nil for the expression itself.
+    public init(_ text: String, namespaces: XPathNamespaces = .none, written: String? = nil) throws(Invalid) {
         if text.utf8.count > XPath.maximumBytes { throw Invalid(text, "it is longer than \(XPath.maximumBytes) bytes") }
         var lexer = XPathLexer(text)
         try lexer.check(namespaces)
@@ -62,7 +65,7 @@ public struct XPath: Sendable, Hashable, CustomStringConvertible {
         // Paths of names alone libxml2 evaluates in one walk, however they join.
         let isOneWalk = result == .nodes && !text.contains(where: { "[(@:".contains($0) }) && !text.contains("..")
         joinsSets = lexer.joinsSets && !isOneWalk
-        (self.text, self.namespaces) = (text, namespaces)
+        (self.text, self.namespaces, self.written) = (text, namespaces, written ?? text)
     }
 
     /// True when it begins at the root of the document wherever it is evaluated. `(//a)[1]` does too and is not seen.

@@ -5,7 +5,7 @@ import VedetteCore
 extension Source {
     /// Whether both are asked and read in the same way, so that a poll under way is still right.
     func hasSameRequest(as other: Source) -> Bool {
-        identity == other.identity && kind.fingerprints == other.kind.fingerprints && stream == other.stream
+        identity == other.identity && fingerprints == other.fingerprints && stream == other.stream
             && server.hasSameRequest(as: other.server)
     }
 }

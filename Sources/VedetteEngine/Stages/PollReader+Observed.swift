@@ -16,7 +16,11 @@ extension PollReader {
         _ result: Result<Response, FetchError>, _ movedTo: String?
     ) async throws(JournalError) -> ReadResult {
         guard let kind = source.kind as? any ObservingKind else { return .ended(PollResult(.cancelled)) }
-        let page = await page(of: result, with: kind)
+        let page: Page
+        switch await self.page(of: result, with: kind) {
+        case .failure(let error): return .ended(PollResult(error))
+        case .success(let read): page = read
+        }
         let stored = snapshot?.identity == source.identity ? try await storedItems() : [:]
         if kind.isUnconfirmed(page.items, stored: stored, polls: failures + 1, fails: source.fails) {
             let detail = "\(failures + 1) of \(source.fails) polls found it down"
@@ -42,15 +46,18 @@ extension PollReader {
 
     /// Runs beside the network thread: it may hash a large body.
     @concurrent
-    private func page(of result: Result<Response, FetchError>, with kind: any ObservingKind) async -> Page {
+    private func page(of result: Result<Response, FetchError>, with kind: any ObservingKind) async -> Result<
+        Page, ReadError
+    > {
         let (observed, redactor): (Observed, SecretRedactor?) =
             switch result {
             case .success(let response): (.response(response), source.server.redactor(for: response))
             case .failure(let error): (.failed(error), source.server.redactor)
             }
         var page = kind.observe(observed, ObservationContext(url: source.url, now: clock.now().wall))
+        do throws(ReadError) { try source.filterTexts(of: &page) } catch { return .failure(error) }
         redactor?.redact(&page)
         page.boundKeys()
-        return page
+        return .success(page)
     }
 }

@@ -17,7 +17,7 @@ extension PollReader {
             mode: source.kind.mode, url: first.response.url, known: isBaseline ? nil : stored,
             newest: isBaseline ? nil : snapshot?.newest, oldest: isBaseline ? nil : snapshot?.oldest,
             now: clock.now().wall,
-            comparesDigests: snapshot?.fingerprints == source.kind.fingerprints, kind: source.kind)
+            comparesDigests: snapshot?.fingerprints == source.fingerprints, kind: source.kind)
         var reading = PageReading(
             paginator: paginator, freshFor: first.response.headers.freshFor, limits: limits,
             deadline: first.startedAt.advanced(by: limits.time))
@@ -128,6 +128,7 @@ extension PollReader {
                 body.bytes = try await transformer.transform(body.bytes, with: program)
             }
             var page = try source.kind.read(&body)
+            try source.filterTexts(of: &page)
             redactor?.redact(&page)
             page.boundKeys()
             // An item that is the whole document.

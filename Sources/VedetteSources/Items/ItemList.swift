@@ -13,6 +13,9 @@ struct ItemList {
     /// The first number that is another one elsewhere: its text, field and reading.
     private(set) var ambiguousNumber: (text: String, field: String, read: String)?
 
+    /// The work that `replace` and `ignore` may still take on this page.
+    var budget = MatchBudget()
+
     init(url: WebURL?) { self.url = url }
 
     /// Reserves memory, but for at most 65,536 rows: a page may hold a million and fail at the second.
@@ -27,6 +30,13 @@ struct ItemList {
             return
         }
         items.append(item)
+    }
+
+    /// Returns the text of a whole document as it is compared.
+    mutating func filtered(whole text: String, by filter: TextFilter) throws(ReadError) -> String {
+        let text = try filter.text(text, of: "text", isUsual: true, &budget)
+        guard filter.sorts else { return text }
+        return text.split(whereSeparator: \.isNewline).sorted().joined(separator: "\n")
     }
 
     /// Remembers the first number that is another one elsewhere.

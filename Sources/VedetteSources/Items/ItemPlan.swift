@@ -57,6 +57,7 @@ struct ItemPlan: Sendable {
     private let states: [(glob: Glob, name: String)]
     /// The decimal sign of fields and measures; nil where it is unknown.
     private let decimal: Character?
+    private let filter: TextFilter
 
     private static let reserved: Set<String> = ["key", "title", "state", "url", "link", "time"]
 
@@ -85,6 +86,7 @@ struct ItemPlan: Sendable {
         stateNames = state.isEmpty ? StateNames() : nil
         names = ["fields", "notes", "measures"].flatMap { options.map($0).map(\.name) }
         states = options.map("states").map { (Glob($0.name), $0.value) }
+        filter = options.filter
         let decimal = try ItemOptions.decimal(options)
         self.decimal = decimal
         let html = options.texts("html")
@@ -141,19 +143,32 @@ extension ItemPlan {
         into list: inout ItemList
     ) throws(ReadError) {
         let hasOwnKey = if isWhole { try self.key.hasValue(row) } else { true }
-        let key = if let fixed { fixed } else if hasOwnKey { try self.key.text(row) } else { "" }
+        let key =
+            if let fixed { fixed } else if hasOwnKey { try filter.key(try self.key.text(row), &list.budget) } else {
+                ""
+            }
         // Built in one initializer call: an item that grows field by field is copied when it is handed on.
         var signs: [String: Character] = [:]
         var item = Item(
-            key: key, title: try title(row), state: try state(row), url: try address(row, from: list.url),
-            time: try time(row, &list), fields: numbers(in: try values(fields, row), &list),
-            notes: try values(notes, row), measures: try measures(row, &signs, &list))
+            key: key, title: try filteredTitle(row, &list), state: try state(row, &list),
+            url: try address(row, from: list.url), time: try time(row, &list),
+            fields: numbers(
+                in: try filter.fields(try values(fields, row), areCompared: true, &list.budget), &list),
+            notes: try filter.fields(try values(notes, row), areCompared: false, &list.budget),
+            measures: try measures(row, &signs, &list))
         if !signs.isEmpty { item.decimals = signs }
         if !hasOwnKey, item.state == nil, item.fields.isEmpty, item.notes.isEmpty, item.measures.isEmpty {
             // Throws, since there is none.
             _ = try self.key.text(row)
         }
         list.add(item)
+    }
+
+    private func filteredTitle(
+        _ row: borrowing some ItemRow & ~Copyable, _ list: inout ItemList
+    ) throws(ReadError) -> String? {
+        guard let title = try title(row) else { return nil }
+        return try filter.text(title, of: "title", isUsual: true, &list.budget)
     }
 
     private func title(_ row: borrowing some ItemRow & ~Copyable) throws(ReadError) -> String? {
@@ -165,13 +180,16 @@ extension ItemPlan {
         return try key.singleValue(row).map(TextLimit.bounded)
     }
 
-    private func state(_ row: borrowing some ItemRow & ~Copyable) throws(ReadError) -> String? {
+    private func state(
+        _ row: borrowing some ItemRow & ~Copyable, _ list: inout ItemList
+    ) throws(ReadError) -> String? {
         var joined: String?
         for column in state {
             guard let part = try row.text(column) else { continue }
             joined = joined.map { "\($0)/\(part)" } ?? part
         }
-        guard let raw = joined.map(TextLimit.bounded) else { return nil }
+        guard let joined else { return nil }
+        let raw = try filter.text(TextLimit.bounded(joined), of: "state", isUsual: false, &list.budget)
         return states.first { $0.glob.matches(raw) }?.name ?? raw
     }
 
@@ -202,7 +220,9 @@ extension ItemPlan {
     ) throws(ReadError) -> Fields {
         var fields = Fields()
         for (name, source, _) in measures {
-            guard let text = try source.text(row), let number = WrittenNumber(text, decimal: decimal) else { continue }
+            guard let written = try source.text(row) else { continue }
+            let text = try filter.text(written, of: name, isUsual: false, &list.budget)
+            guard let number = WrittenNumber(text, decimal: decimal) else { continue }
             if number.isAmbiguous { list.note(ambiguous: text, of: name, number) }
             if decimal == nil { signs[name] = number.sign }
             fields[name] = .text(number.plain)

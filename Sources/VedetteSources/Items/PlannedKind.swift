@@ -13,4 +13,5 @@ extension PlannedKind {
     var measureNames: Set<String> { plan.measureNames }
     var stateNames: StateNames? { plan.stateNames }
     var fingerprints: [String: UInt64] { plan.fingerprints }
+    var filtersTexts: Bool { true }
 }

@@ -27,6 +27,9 @@ struct TextResource: PlannedKind {
     private let columns: TextColumns
     let plan: ItemPlan
     private let encoding: String?
+    private let filter: TextFilter
+    /// Whether the text is titled by its first line.
+    private let hasUsualTitle: Bool
 
     init(_ options: Options) throws(OptionProblem) {
         pattern = options.pattern("match")
@@ -42,6 +45,7 @@ struct TextResource: PlannedKind {
                 titles: [groups.contains("title") ? "title" : TextColumns.line],
                 taken: pattern == nil ? ["text"] : [], reading: [pattern?.source ?? ""]))
         self.columns = columns
+        (filter, hasUsualTitle) = (options.filter, options.texts("title").isEmpty)
         mode = ItemOptions.mode(options)
         encoding = try ItemOptions.encoding(options)
         let charset = encoding.map { ["encoding \($0)"] } ?? []
@@ -72,13 +76,20 @@ struct TextResource: PlannedKind {
     }
 
     private func whole(_ text: String, _ url: String) throws(ReadError) -> Item {
-        let text = HTMLText.withoutControls(text)
         var list = ItemList(url: WebURL(url))
-        let title = String((TextResource.lines(of: String(text.prefix(1000))).first ?? "").prefix(200))
+        let written = HTMLText.withoutControls(text)
+        let text = try list.filtered(whole: written, by: filter)
+        let title = TextResource.title(of: written)
         try plan.read(TextRow(number: 1, line: title, groups: [:], names: columns.names), key: "text", into: &list)
         var item = list.items[0]
+        if hasUsualTitle, !filter.isEmpty { item.title = TextResource.title(of: text) }
         item.fields["text"] = .text(TextLimit.bounded(text))
         return item
+    }
+
+    /// The first line of a text, shortened.
+    private static func title(of text: String) -> String {
+        String((lines(of: String(text.prefix(1000))).first ?? "").prefix(200))
     }
 
     /// Lines without their ends, LF or CR LF; empty ones are left out. Of more than `maximumLines` the last has all further ones.

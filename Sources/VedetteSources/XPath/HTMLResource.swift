@@ -33,10 +33,11 @@ struct HTMLResource: PlannedKind {
     private let base: XPath
     /// Whether `</html>` is asked for; nil where that depends on the last page and on the transfer.
     private let endIsRequired: Bool?
+    private let filter: TextFilter
     let fingerprints: [String: UInt64]
 
     init(_ options: Options) throws(OptionProblem) {
-        let columns = try XPathColumns(options)
+        let columns = try XPathColumns(options, isHTML: true)
         let ignored = options.texts("ignore")
         let isPage = options.text("items") == nil
         for option in ["select", "key"] where options[option] != nil && isPage != (option == "select") {
@@ -54,6 +55,7 @@ struct HTMLResource: PlannedKind {
                 ))
         select = try columns.nodes(options.text("select") ?? "//body", ["select"])
         base = try columns.path("//base/@href", ["items"])
+        filter = options.filter
         endIsRequired = options.text("end").map { $0 == "required" }
         var fingerprints = rows.plan.fingerprints
         if isPage { fingerprints["text"] = StableHash.of([select.text] + ignored) }
@@ -101,7 +103,7 @@ struct HTMLResource: PlannedKind {
             throw ReadError(
                 .shape, "'\(select)' finds nothing on this page; the page has changed, or another one was sent")
         }
-        let text = texts.joined(separator: "\n")
+        let text = try list.filtered(whole: texts.joined(separator: "\n"), by: filter)
         item.fields["text"] = .text(TextLimit.bounded(text))
         if text.utf8.count > TextLimit.maximumBytes {
             warnings.append(

@@ -7,8 +7,18 @@ import VedetteDocument
 struct XPathColumns: ItemColumns {
     private(set) var paths: [XPath] = []
     private let namespaces: XPathNamespaces
+    private let isHTML: Bool
 
-    init(_ options: Options) throws(OptionProblem) {
+    /// What an expression begins with that is a selector of CSS.
+    static let selectorMark = "css:"
+
+    /// - Parameter isHTML: whether names in selectors are in lower case.
+    init(_ options: Options, isHTML: Bool = false) throws(OptionProblem) {
+        self.isHTML = isHTML
+        if options.map("namespaces").contains(where: { $0.name == "css" }) {
+            throw OptionProblem(
+                "namespaces", "css", detail: "'css:' begins a selector of CSS; choose another prefix for the namespace")
+        }
         do throws(XPath.Invalid) {
             namespaces = try XPathNamespaces(options.map("namespaces").map { (prefix: $0.name, uri: $0.value) })
         } catch {
@@ -27,17 +37,31 @@ struct XPathColumns: ItemColumns {
         return paths.count - 1
     }
 
-    func path(_ text: String, _ place: [String]) throws(OptionProblem) -> XPath {
+    /// - Parameter isRelative: whether a selector selects inside of an item, and not anywhere in the document.
+    func path(_ text: String, _ place: [String], isRelative: Bool = true) throws(OptionProblem) -> XPath {
+        let isSelector = text.hasPrefix(XPathColumns.selectorMark)
+        let expression = isSelector ? try xpath(ofSelector: text, place, isRelative: isRelative) : text
         do throws(XPath.Invalid) {
-            return try XPath(text, namespaces: namespaces)
+            return try XPath(expression, namespaces: namespaces, written: text)
         } catch {
             throw OptionProblem(at: place, "'\(text)' is no XPath that can be read: \(error.reason)")
         }
     }
 
+    private func xpath(
+        ofSelector text: String, _ place: [String], isRelative: Bool
+    ) throws(OptionProblem) -> String {
+        do throws(CSSSelector.Unsupported) {
+            let selector = String(text.dropFirst(XPathColumns.selectorMark.count))
+            return try CSSSelector(selector, isRelative: isRelative, isHTML: isHTML).xpath
+        } catch {
+            throw OptionProblem(at: place, "'\(text)' cannot be translated into XPath: \(error.reason)")
+        }
+    }
+
     /// An expression that must yield nodes, as rows do.
     func nodes(_ text: String, _ place: [String]) throws(OptionProblem) -> XPath {
-        let path = try path(text, place)
+        let path = try path(text, place, isRelative: false)
         if path.result == .nodes { return path }
         let yield = path.result == .boolean ? "a truth value" : "a \(path.result.rawValue)"
         throw OptionProblem(at: place, "'\(path)' yields \(yield); '\(place[0])' needs nodes")

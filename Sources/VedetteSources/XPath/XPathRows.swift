@@ -7,7 +7,9 @@ import VedetteDocument
 struct XPathRows: Sendable {
     static let options =
         ItemOptions.errors("XPath", "XPaths") + [
-            OptionSpec("ignore", .list(.text), "XPaths of nodes that are removed before anything is read."),
+            OptionSpec(
+                "ignore", .list(.either(.text, .object(TextFilter.ignoreKeys))),
+                "XPaths of nodes that are removed before anything is read, and `{regex: …}` for texts."),
             OptionSpec("next", .text, "XPath of the next page's address."), ItemOptions.mode,
         ]
 

@@ -10,7 +10,8 @@ struct CheckCommand: AsyncParsableCommand {
         abstract: "Read the configuration and print every error in it, with file, line and column.",
         discussion: """
             It runs the tests of the rules; one that fails is an error here, and a warning for `run`. What the last poll of a \
-            source showed to be a mistake, such as a path that leads into a list, is a warning.
+            source showed to be a mistake, such as a path that leads into a list, is a warning. A new 'replace' or 'ignore' is \
+            tried on the items that the last poll stored.
 
             Examples:
               vedette check
@@ -37,10 +38,23 @@ struct CheckCommand: AsyncParsableCommand {
             return
         }
         for source in sources {
-            guard let head = records.first(where: { $0.name == source.name })?.snapshot, let warning = head.warning,
-                head.identity == source.identity, head.fingerprints == source.kind.fingerprints
+            guard let head = records.first(where: { $0.name == source.name })?.snapshot,
+                head.identity == source.identity
             else { continue }
-            Output.diagnose("warning: \(source.name): \(warning)")
+            if let warning = head.warning, head.fingerprints == source.fingerprints {
+                Output.diagnose("warning: \(source.name): \(warning)")
+            }
+            // What another filter has changed shows nothing about this one.
+            if !source.filter.steps.isEmpty, head.fingerprints == source.kind.fingerprints,
+                let stored = try? await journal.reader().items(of: source.name)
+            {
+                let problems = FilterTrial.problems(
+                    of: source.filter, with: stored.values.compactMap(\.item),
+                    unstored: source.kind.measureNames.union(["key"]))
+                for problem in problems {
+                    Output.diagnose("warning: \(source.name): \(problem)")
+                }
+            }
         }
     }
 }

@@ -130,7 +130,7 @@ struct JobTests {
             ),
             (
                 "url: https://a.example/\nfilter:\n  - re.sub: x",
-                "left out the filter 're.sub': 'ignore' of the kind 'html' removes parts of a page, 'match' of the kind 'text' names parts of a line"
+                "left out the filter 're.sub': 'replace' of the source changes texts, as [{regex: '…', with: '…'}], whose groups are $1"
             ),
             (
                 "url: https://a.example/\nfilter:\n  - shellpipe: tr a b",
@@ -142,7 +142,7 @@ struct JobTests {
             ),
             (
                 "url: https://a.example/\nfilter:\n  - css: 'a:hover'",
-                "left out the filter 'css': 'a:hover': ':hover' has no equal in XPath; write an XPath into 'select'"
+                "left out the filter 'css': 'a:hover': ':hover' has no equal in XPath 1.0: a page that is only read has no such state; leave it out; write an XPath into 'select'"
             ),
             (
                 "url: https://a.example/\nfilter:\n  - element-by-id: a\n  - xpath: //b",

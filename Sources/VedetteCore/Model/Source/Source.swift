@@ -40,6 +40,8 @@ public struct Source: Sendable {
     public var stream: StreamSettings?
     /// The only one of several watchers that polls it; nil for any.
     public var watcher: String?
+    /// What it changes in texts before they are compared.
+    public var filter = TextFilter()
 
     /// Whether it is a file or a program of the machine of its watcher.
     public var isLocal: Bool { url.hasPrefix("file:") || CommandURL.arguments(url) != nil }
@@ -67,6 +69,15 @@ public struct Source: Sendable {
         digest.add(url)
         digest.add(kindName)
         digest.add(kind.identity)
+        if let keys = filter.keyIdentity { digest.add(keys) }
         return digest.value
+    }
+
+    /// A digest of how each compared field is read: `SourceKind.fingerprints`, and what `filter` changes.
+    public var fingerprints: [String: UInt64] { filter.fingerprints(kind.fingerprints) }
+
+    /// Changes the texts of items as `filter` has it, unless the kind has done so while it read them.
+    public func filterTexts(of page: inout Page) throws(ReadError) {
+        if !kind.filtersTexts { try filter.apply(to: &page.items) }
     }
 }

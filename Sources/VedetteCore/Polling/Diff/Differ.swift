@@ -110,7 +110,7 @@ public struct Differ: Sendable {
 
     /// Fields that are read with other options than the snapshot's, those that are no longer read among them.
     private func freshFields(_ old: SnapshotHead) -> Set<String> {
-        let new = source.kind.fingerprints
+        let new = source.fingerprints
         return Set(new.keys).union(old.fingerprints.keys).filter {
             new[$0, default: 0] != old.fingerprints[$0, default: 0]
         }
@@ -118,7 +118,7 @@ public struct Differ: Sendable {
 
     private func head(of new: Observation) -> SnapshotHead {
         var head = SnapshotHead(
-            identity: source.identity, fingerprints: source.kind.fingerprints, goodAt: now)
+            identity: source.identity, fingerprints: source.fingerprints, goodAt: now)
         (head.validators, head.digest, head.asked) = (new.validators, new.digest, new.asked)
         (head.count, head.isWhole) = (new.items.count, new.mode == .list)
         head.sharedKeys = new.sharedKeys.bounded

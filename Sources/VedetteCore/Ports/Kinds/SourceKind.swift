@@ -31,6 +31,8 @@ public protocol SourceKind: Sendable {
     /// Reads what the server says in the body of a response that refuses the request, as the kind's protocol defines it, in
     /// any length; nil for a body that is no such document.
     func refusal(in page: PageBody) -> String?
+    /// Whether it applies `Options.filter` while it reads, before it bounds texts and reads numbers in them.
+    var filtersTexts: Bool { get }
     /// A `jq` program that transforms every body before it is read; nil for none.
     var jqProgram: String? { get }
     /// Returns the resources that an item links to and that have further values of it.
@@ -65,6 +67,8 @@ extension SourceKind {
     public var stateNames: StateNames? { nil }
     /// No words.
     public func refusal(in page: PageBody) -> String? { nil }
+    /// Whoever reads with it does.
+    public var filtersTexts: Bool { false }
     /// No program.
     public var jqProgram: String? { nil }
     /// No links.

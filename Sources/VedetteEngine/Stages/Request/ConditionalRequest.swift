@@ -26,7 +26,7 @@ extension SnapshotHead {
     /// an unchanged body.
     /// - Parameter identity: the source's.
     func isComparable(with source: Source, _ identity: UInt64) -> Bool {
-        self.identity == identity && fingerprints == source.kind.fingerprints
+        self.identity == identity && fingerprints == source.fingerprints
     }
 }
 

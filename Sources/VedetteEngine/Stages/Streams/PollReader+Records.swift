@@ -65,7 +65,7 @@ extension PollReader {
     var resume: String? {
         guard let settings = source.stream, let snapshot, snapshot.identity == source.identity else { return nil }
         // Fields that are read with other options must be read again where the server lists everything.
-        guard snapshot.fingerprints == source.kind.fingerprints || settings.initial == nil else { return nil }
+        guard snapshot.fingerprints == source.fingerprints || settings.initial == nil else { return nil }
         return snapshot.resume
     }
 

@@ -86,7 +86,7 @@ struct JobReading {
     private static let remedies = [
         "csv2text": "name the columns as groups of 'match' in the kind 'text'",
         "re.sub":
-            "'ignore' of the kind 'html' removes parts of a page, 'match' of the kind 'text' names parts of a line",
+            "'replace' of the source changes texts, as [{regex: '…', with: '…'}], whose groups are $1",
         "re.findall": "'match' of the kind 'text' with a group, as '(?<key>…)', reads parts of lines",
         "shellpipe": "read the output of a command instead: [sh, -c, 'curl -fsS URL | PROGRAM']",
         "execute": "read the output of a command instead: [sh, -c, 'curl -fsS URL | PROGRAM']",

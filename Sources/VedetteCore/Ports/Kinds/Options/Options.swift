@@ -5,10 +5,14 @@ public struct Options: OptionValues, Sendable {
     private let values: [String: OptionValue]
     /// How the source reads records that its server pushes; nil for a source that is only polled.
     public let stream: StreamSettings?
+    /// What the source changes in texts before they are compared.
+    public var filter: TextFilter
 
     /// Creates options.
-    public init(_ values: [String: OptionValue] = [:], stream: StreamSettings? = nil) {
-        (self.values, self.stream) = (values, stream)
+    public init(
+        _ values: [String: OptionValue] = [:], stream: StreamSettings? = nil, filter: TextFilter = TextFilter()
+    ) {
+        (self.values, self.stream, self.filter) = (values, stream, filter)
     }
 
     /// The secrets among all values.
