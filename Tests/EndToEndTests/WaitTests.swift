@@ -116,11 +116,35 @@ struct WaitTests {
         #expect(result.err.contains("59: gone"), "\(result.err)")
     }
 
-    @Test("without a watcher, wait ends with 69 when its first poll fails, and says why")
+    @Test("with --timeout it waits for an item that is not listed yet", arguments: Eyes.allCases)
+    func notListedYet(_ eyes: Eyes) async throws {
+        let world = try await Appliance()
+        let result = try await wait(world, eyes, "systems", "late", "--to", "Ready for use", "--timeout", "20s") {
+            try await world.lab.post("control", "/lab/create", ["name": "late", "id": 803])
+            try await world.set(803, "ready")
+        }
+        #expect(result.code == 0, "\(result.err)")
+        let never = try await wait(world, eyes, "systems", "Portal Q", "--to", "Ready for use", "--timeout", "700ms")
+        #expect(never.code == 124)
+        #expect(never.err.contains("no such item yet; did you mean 'Portal QA'?"), "\(never.err)")
+    }
+
+    @Test("with --timeout it waits for a server that fails at the start")
+    func serverIsDown() async throws {
+        let world = try await Appliance()
+        try await world.fault("500", times: 2)
+        let result = try await wait(world, .alone, "systems", "59", "--to", "Ready for use", "--timeout", "20s") {
+            try await world.set(59, "ready")
+        }
+        #expect(result.code == 0, "\(result.err)")
+        #expect(result.err.contains("systems: server-error: "), "\(result.err)")
+    }
+
+    @Test("without a watcher and without --timeout, wait ends with 69 when its first poll fails, and says why")
     func firstPollFails() async throws {
         let world = try await Appliance()
         try await world.fault("500")
-        let result = try await wait(world, .alone, "systems", "59", "--to", "Ready for use", "--timeout", "20s")
+        let result = try await wait(world, .alone, "systems", "59", "--to", "Ready for use")
         #expect(result.code == 69)
         #expect(result.err.contains("systems: server-error: "), "\(result.err)")
     }

@@ -100,6 +100,20 @@ struct WaitGoalTests {
         }
     }
 
+    @Test("where a time-out ends the wait, an item that is not listed may come, and a wrong name has its guess")
+    func notListedYet() async throws {
+        let other = Self.item("1", "Ready", title: "Portal QA")
+        var goal = WaitGoal(["60", "Portal Q"], .state(to: ["Ready"], fail: []), isAny: false, mayCome: true)
+        #expect(
+            try await evaluate(&goal, [other])
+                == .pending(["60: no such item yet", "Portal Q: no such item yet; did you mean 'Portal QA'?"]))
+        let late = [Self.item("60", "Ready"), Self.item("61", "Ready", title: "Portal Q")]
+        #expect(try await evaluate(&goal, late) == .reached(["60: Ready", "Portal Q: Ready"]))
+        #expect(try await evaluate(&goal, []) == .failed("60: gone"))
+        var gone = WaitGoal(["60"], .gone, isAny: false, mayCome: true)
+        await #expect(throws: Exit.self) { _ = try await gone.evaluate([], absent: [], of: "lab") { _ in false } }
+    }
+
     @Test("an item that a stream has not shown yet may come; only what must be gone has to be there")
     func streamed() async throws {
         var goal = WaitGoal(["1"], .state(to: ["Ready"], fail: []), isAny: false)

@@ -265,6 +265,32 @@ struct GoodConfigurationTests {
         #expect(sinks.last?.policy == usual)
     }
 
+    @Test(
+        "what cannot take effect is a warning: a short give_up, an else_after behind it, a 'while' at the same interval"
+    )
+    func withoutEffect() {
+        let short =
+            "'give_up' has no effect: a message is tried 10 times before it is dead, which takes 21 min on average; write a longer time, or 'else' and 'else_after' for another sink"
+        let sinks = "sinks: {a: {kind: desktop%}, b: {kind: desktop}}"
+        func warnings(_ text: String) -> [String] {
+            load(text).diagnostics.map(\.message).filter { !$0.contains("no rule") }
+        }
+        #expect(warnings("settings: {give_up: 5m}") == [short])
+        #expect(warnings(sinks.replacing("%", with: ", give_up: 3m")) == [short])
+        #expect(warnings(sinks.replacing("%", with: ", give_up: 22m")) == [])
+        #expect(warnings(sinks.replacing("%", with: ", give_up: 3m, else: b, else_after: 2m")) == [])
+        #expect(
+            warnings(sinks.replacing("%", with: ", give_up: 3m, else: b, else_after: 10m")) == [
+                "'else_after' is longer than 'give_up' (3 min), after which the sinks of 'else' get the messages anyway; write a shorter one"
+            ])
+        let source = "sources: {s: {kind: json, url: 'https://h/', every: 30s, while: {state: busy, every: %}}}"
+        #expect(warnings(source.replacing("%", with: "5s")) == [])
+        #expect(
+            warnings(source.replacing("%", with: "30s")) == [
+                "'while' polls as often as the source is polled anyway, so that it has no effect; write another 'every'"
+            ])
+    }
+
     @Test("a heartbeat has an address that is a secret, and a GET every five minutes unless another is written")
     func heartbeat() throws {
         let environment = ["PING": "https://ping.example/id", "TOKEN": "t0ken"]

@@ -51,6 +51,12 @@ struct SourceReader {
         guard let inner = map.object("while") else { return interval }
         interval.whileStates = inner.texts("state")
         interval.whileEvery = inner.duration("every")
+        if interval.whileEvery == interval.every {
+            findings.warn(
+                inner.key("every"),
+                "'while' polls as often as the source is polled anyway, so that it has no effect; write another 'every'"
+            )
+        }
         return interval
     }
 }

@@ -25,6 +25,7 @@ struct SettingsReader {
                 places[name] = places[name] ?? map.key(name)
             }
             if map.has("give_up") { settings.giveUp = map.duration("give_up") ?? settings.giveUp }
+            map.warn(giveUp: settings.giveUp)
             let retain = map.object("retain")
             settings.keepEvents = retain?.duration("events") ?? settings.keepEvents
             settings.keepBytes = retain?.integer("size").map(Int64.init) ?? settings.keepBytes

@@ -77,6 +77,13 @@ public final class DOMTree {
         }
     }
 
+    /// Returns the text of a node as it is written, of an attribute its value: with white space, and of a script too.
+    public func writtenText(_ node: DOMNode) -> String {
+        guard let string = xmlXPathCastNodeToString(node.node) else { return "" }
+        defer { cx_free(string) }
+        return String(cString: string)
+    }
+
     /// Unlinks and frees the nodes that an expression yields. Only the reader may call it, while no caller holds a node.
     func remove(_ path: XPath) throws(DocumentError) {
         let result = try engine.evaluate(path, at: root.node, position: 1, of: 1)

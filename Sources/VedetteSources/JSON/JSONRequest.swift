@@ -20,8 +20,9 @@ struct JSONRequest {
 
     var fingerprint: [String] { [method, body?.text ?? ""] }
 
-    func template(_ url: String) -> RequestTemplate {
-        var headers = [Header("Accept", "application/json")]
+    /// - Parameter accept: the value of Accept.
+    func template(_ url: String, accept: String) -> RequestTemplate {
+        var headers = [Header("Accept", accept)]
         if let body { headers.append(Header("Content-Type", JSONRequest.type(of: body))) }
         return RequestTemplate(method: method, url: url, headers: headers, body: bytes(of: body))
     }

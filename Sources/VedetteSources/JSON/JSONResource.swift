@@ -11,7 +11,7 @@ struct JSONResource: PlannedKind {
             OptionSpec("states", .map(.text), "Names for states: text or glob to name, the first that fits."),
             OptionSpec(
                 "html", .oneOrMany(.text), "`title`, fields or notes that hold HTML and are read as plain text."),
-        ], streams: .paths, make: { options throws(OptionProblem) in try JSONResource(options) })
+        ] + EmbeddedJSON.options, streams: .paths, make: { options throws(OptionProblem) in try JSONResource(options) })
 
     private static let requestOptions =
         [
@@ -39,7 +39,7 @@ struct JSONResource: PlannedKind {
         OptionSpec(
             "key", .oneOrMany(.text), "Path or paths that key an item; several are joined by `/`.",
             default:
-                "id; an object at the root without it has the source's name; with `map` the member's name; of an item that is a single value that value"
+                "id; an object at the root without it has the source's name; with `map` the member's name; of an item that is a single value that value; with `json_ld` the first of `sku`, `@id`, `productID`, `mpn`, `gtin13`, `gtin`, `name`"
         ),
         ItemOptions.mode,
     ]
@@ -62,6 +62,8 @@ struct JSONResource: PlannedKind {
     private let next: Int?
     private let document: [JSONPath]
     private let records: JSONRecords?
+    /// Where the JSON stands in a page of HTML; nil for a body that is JSON.
+    private let embedded: EmbeddedJSON?
 
     init(_ options: Options) throws(OptionProblem) {
         var (document, columns) = (JSONColumns(), JSONColumns(areOfRows: true))
@@ -70,11 +72,14 @@ struct JSONResource: PlannedKind {
         if map != nil, options.text("items") != nil {
             throw OptionProblem("map", detail: "'map' and 'items' exclude each other; 'map' is for an object of items")
         }
+        embedded = try EmbeddedJSON(options)
         plan = try ItemPlan(
             options, &columns,
-            map == nil
-                ? .init(keys: ["id"], titles: ["title", "name"], single: ".", keysAreAlternatives: false)
-                : .init(keys: ["$name"], titles: ["title", "name", "$name"]))
+            map != nil
+                ? .init(keys: ["$name"], titles: ["title", "name", "$name"])
+                : embedded?.isStructuredData == true
+                    ? EmbeddedJSON.defaults
+                    : .init(keys: ["id"], titles: ["title", "name"], single: ".", keysAreAlternatives: false))
         self.columns = columns
         request = try JSONRequest(options)
         // GraphQL (October 2021) §7.1: a response with errors may hold data beside them, but not all of it.
@@ -103,20 +108,26 @@ struct JSONResource: PlannedKind {
         identity = StableHash.of(
             [map.map { "map \($0)" } ?? options.text("items") ?? "", mode.rawValue, jqProgram ?? ""]
                 + plan.key.expressions
-                + request.fingerprint + pages + (encoding.map { ["encoding \($0)"] } ?? []))
+                + request.fingerprint + pages + (encoding.map { ["encoding \($0)"] } ?? [])
+                + (embedded?.fingerprint ?? []))
     }
 
-    func request(base: String, context: PollContext) -> RequestTemplate { request.template(base) }
+    func request(base: String, context: PollContext) -> RequestTemplate {
+        request.template(base, accept: embedded == nil ? "application/json" : "text/html, application/xhtml+xml")
+    }
 
     func refusal(in page: PageBody) -> String? { ErrorDocument.text(of: page, [.json]) }
 
     func read(_ page: inout PageBody) throws(ReadError) -> Page {
+        let found = try embedded?.extract(from: &page)
         let reader = JSONReader(
             items: items, itemsAreMembers: itemsAreMembers, columns: columns.paths, document: document,
             nullIsEmpty: nullIsEmpty, objectIsRow: true)
         var list = ItemList(url: WebURL(page.url))
         // What jq prints is UTF-8, whatever the server says of what jq read.
-        if jqProgram == nil, let name = encoding ?? page.headers.charset, PlainText.isOtherThanUTF8(name) {
+        if jqProgram == nil, embedded == nil, let name = encoding ?? page.headers.charset,
+            PlainText.isOtherThanUTF8(name)
+        {
             do throws(DocumentError) {
                 let text = try PlainText.decode(page.bytes, charset: page.headers.charset, encoding: encoding)
                 page.bytes = Array(text.utf8)
@@ -158,9 +169,10 @@ struct JSONResource: PlannedKind {
         }
         var read = Page(
             items: list.items, next: note == nil ? try nextPage(page, summary) : nil,
-            warnings: summary.warnings.map(\.description) + list.warnings
+            warnings: (found?.warnings ?? []) + summary.warnings.map(\.description) + list.warnings
                 + summary.columnsInLists.map { JSONResource.remark(onListBefore: columns.paths[$0]) })
         read.record = note
+        read.hasEndTag = found?.hasEndTag ?? read.hasEndTag
         return read
     }
 

@@ -3,7 +3,8 @@
 import VedetteCore
 import VedetteDocument
 
-/// Recognises a page of HTML: proposes its feeds (https://www.rssboard.org/rss-autodiscovery), else its rows, its product or its text.
+/// Recognises a page of HTML: proposes its feeds (https://www.rssboard.org/rss-autodiscovery), else the things in its
+/// scripts, its rows, its product or its text.
 enum HTMLRecogniser {
     private static let types = [
         "application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json",
@@ -30,15 +31,21 @@ enum HTMLRecogniser {
         } else if words.isEmpty {
             page.remarks.append("It has no text: scripts build it. Look for the JSON that they fetch, and probe that.")
         }
-        guard let root = (try? XPath("/*")).flatMap({ try? tree.nodes($0) })?.first else { return [page] }
+        let things = ScriptRecogniser.proposals(tree, url: url)
+        if !things.isEmpty, let feed = page.alternates.first {
+            page.alternates = []
+            page.remarks.append("The page also names a feed, of something else: \(feed)")
+        }
+        guard let root = (try? XPath("/*")).flatMap({ try? tree.nodes($0) })?.first else { return things + [page] }
         let content = PageContent(PageElement(root, tree)) { path in
             (try? XPath(path)).flatMap { try? tree.nodes($0).count } ?? 0
         }
-        return content.proposals(
-            page, next: texts("//a[@rel='next']/@href", tree).isEmpty ? nil : "//a[@rel='next']/@href",
-            isProduct: texts("//meta[@property='og:type']/@content", tree).contains { $0.hasSuffix("product") },
-            price: ["product:price:amount", "og:price:amount"].map { "//meta[@property='\($0)']/@content" }
-                .first { !texts($0, tree).isEmpty })
+        return things
+            + content.proposals(
+                page, next: texts("//a[@rel='next']/@href", tree).isEmpty ? nil : "//a[@rel='next']/@href",
+                isProduct: texts("//meta[@property='og:type']/@content", tree).contains { $0.hasSuffix("product") },
+                price: ["product:price:amount", "og:price:amount"].map { "//meta[@property='\($0)']/@content" }
+                    .first { !texts($0, tree).isEmpty })
     }
 
     /// Recognises the list of a directory that Apache, nginx and others make, and proposes its entries.

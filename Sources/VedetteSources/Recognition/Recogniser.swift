@@ -30,9 +30,9 @@ public enum Recogniser {
         }
         let type = headers.mediaType ?? "text/plain"
         if found.isEmpty, start(of: body) != UInt8(ascii: "<"),
-            type.hasPrefix("text/") || type.hasSuffix("octet-stream")
+            type.hasPrefix("text/") || ["octet-stream", "/csv", "ms-excel"].contains(where: type.hasSuffix)
         {
-            found = TextRecogniser(body).proposals
+            found = TextRecogniser(body, charset: headers.charset).proposals
         }
         return found.last?.kind == "http" ? found : found + [response(body)]
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import VedetteCore
+import VedetteDocument
 
 /// Recognises plain text: the lines of a table with a header, the series of Prometheus, or a text as a whole.
 struct TextRecogniser {
@@ -9,8 +10,10 @@ struct TextRecogniser {
     /// The lines, of a long text the first ones.
     private static let maximumBytes = 200_000
 
-    init(_ body: [UInt8]) {
-        var text = String(decoding: body.prefix(TextRecogniser.maximumBytes), as: UTF8.self)[...]
+    /// - Parameter charset: the `charset` parameter of the response's Content-Type.
+    init(_ body: [UInt8], charset: String? = nil) {
+        let head = Array(body.prefix(TextRecogniser.maximumBytes))
+        var text = ((try? PlainText.decode(head, charset: charset)) ?? String(decoding: head, as: UTF8.self))[...]
         if text.first == "\u{FEFF}" { text.removeFirst() }
         lines = text.split(whereSeparator: \.isNewline).dropLast(body.count > TextRecogniser.maximumBytes ? 1 : 0)
             .map(String.init)

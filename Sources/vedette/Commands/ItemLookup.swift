@@ -186,8 +186,14 @@ enum ItemLookup {
 
     /// Returns the error for a name that no item has.
     static func unknown(_ wanted: String, among items: [Item], of source: String) -> Exit {
-        let near = didYouMean(wanted, among: items.flatMap { [$0.key, $0.title ?? $0.key] })
+        let near = guess(wanted, among: items)
         return Exit(
-            .data, "\(source) has no item \(quoted(wanted))" + (near ?? "; `vedette list \(source)` shows all"))
+            .data,
+            "\(source) has no item \(quoted(wanted))" + (near.isEmpty ? "; `vedette list \(source)` shows all" : near))
+    }
+
+    /// Returns the nearest name as the end of a sentence; empty where none is near.
+    static func guess(_ wanted: String, among items: [Item]) -> String {
+        didYouMean(wanted, among: items.flatMap { [$0.key, $0.title ?? $0.key] }) ?? ""
     }
 }

@@ -12,7 +12,8 @@ struct WaitCommand: AsyncParsableCommand {
         abstract: "Wait until items are in a state: exit 0 reached, 1 gone or failed, 124 timeout.",
         discussion: """
             It checks the state, not the changes: an item that is in the state already ends it at once. Where a watcher runs \
-            it reads its journal, else it polls the source itself.
+            it reads its journal, else it polls the source itself. With --timeout it also waits for an item that is not \
+            listed yet, and for a server that does not answer yet; without it, both are errors.
 
             Examples:
               vedette wait lab-systems Billing --to 'Ready for use' && ./deploy
@@ -146,7 +147,9 @@ struct WaitCommand: AsyncParsableCommand {
     }
 
     private var goal: WaitGoal {
-        WaitGoal(key, appears ? .appears : gone ? .gone : .state(to: to, fail: fail), isAny: any)
+        WaitGoal(
+            key, appears ? .appears : gone ? .gone : .state(to: to, fail: fail), isAny: any,
+            mayCome: timeout != nil)
     }
 
     private func wait(for source: Source, _ progress: Progress) async throws -> WaitGoal.Verdict {
@@ -186,7 +189,7 @@ struct WaitCommand: AsyncParsableCommand {
     /// Checks the snapshot after each change of the journal: the state, not the events, so nothing can be missed. The
     /// first snapshot may still be to come.
     /// - Parameter hasWatcher: returns whether a watcher still writes the journal; nil for the watcher of this command,
-    ///   which ends the wait when its first poll fails.
+    ///   which ends a wait without a time-out when its first poll fails.
     /// - Returns: nil when no watcher writes the journal.
     private func follow(
         _ source: Source, _ journal: any JournalAccess, _ progress: Progress, hasWatcher: (() async -> Bool)? = nil
@@ -207,7 +210,10 @@ struct WaitCommand: AsyncParsableCommand {
                 guard case .pending(let lines) = verdict else { return verdict }
                 await progress.show(lines, snapshot.record.health.problem, of: source.name)
             } else if hasWatcher == nil, let problem = try await firstProblem(of: source, in: journal) {
-                throw Exit(.unavailable, "\(source.name): \(problem.failure): \(problem.detail)")
+                guard timeout != nil else {
+                    throw Exit(.unavailable, "\(source.name): \(problem.failure): \(problem.detail)")
+                }
+                await progress.show([], problem, of: source.name)
             }
             guard await changes.next() != nil else { throw CancellationError() }
         }

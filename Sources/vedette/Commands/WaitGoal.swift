@@ -24,14 +24,17 @@ struct WaitGoal: Sendable {
     private let names: [String]
     private let condition: Condition
     private let isAny: Bool
+    /// Whether an item that is not listed may still come.
+    private let mayCome: Bool
     /// The keys of items that were found once, by the name that found them. They may go away again.
     private var keys: [String: [String]] = [:]
 
     /// - Parameters:
     ///   - names: keys, titles or globs.
     ///   - isAny: whether one item is enough.
-    init(_ names: [String], _ condition: Condition, isAny: Bool) {
-        (self.names, self.condition, self.isAny) = (names, condition, isAny)
+    ///   - mayCome: whether an item that is not listed may still come; otherwise its name is an error.
+    init(_ names: [String], _ condition: Condition, isAny: Bool, mayCome: Bool = false) {
+        (self.names, self.condition, self.isAny, self.mayCome) = (names, condition, isAny, mayCome)
     }
 
     /// The keys of all items that decide; nil while a name may still stand for others.
@@ -73,7 +76,9 @@ struct WaitGoal: Sendable {
                 case .appears, .gone: pending.append("\(label): \(item?.state ?? "not there")")
                 }
             }
-            if keys[name, default: []].isEmpty { pending.append("\(name): no such item yet") }
+            if keys[name, default: []].isEmpty {
+                pending.append("\(name): no such item yet\(mayCome ? ItemLookup.guess(name, among: present) : "")")
+            }
         }
         return !reached.isEmpty && (isAny || pending.isEmpty) ? .reached(reached) : .pending(pending)
     }
@@ -97,7 +102,7 @@ struct WaitGoal: Sendable {
                 keys[name] = [name]
             } else if case .appears = condition {
                 return []
-            } else if case .state = condition, !isWhole {
+            } else if case .state = condition, mayCome || !isWhole {
                 return []
             } else {
                 throw ItemLookup.unknown(name, among: present, of: source)

@@ -62,7 +62,10 @@ struct ProposalText {
 
     /// The interval of the kind, written out so that it can be changed.
     private var every: String {
-        let seconds = KindRegistry.sourceKinds.first { $0.name == proposal.kind }?.every.components.seconds ?? 60
+        // A page is a page, whatever is read of it.
+        let isPage = proposal.options.contains { ["json_ld", "script"].contains($0.name) }
+        let kind = isPage ? "html" : proposal.kind
+        let seconds = KindRegistry.sourceKinds.first { $0.name == kind }?.every.components.seconds ?? 60
         return seconds % 60 == 0 && seconds > 60 ? "\(seconds / 60)m" : "\(seconds)s"
     }
 
