@@ -25,11 +25,11 @@ enum ConfigurationKeys {
         Key("netrc", .text, "User and password of this host are in `~/.netrc` or in that file."),
         Key("token", .secret, "Sent as `Authorization: Bearer`."),
         Key("query", .map(.secret), "A parameter that is added to the URL of each request."),
-        Key("oauth2", .object(oauth2), "Client credentials for a token, which is fetched, cached and renewed."),
+        Key("oauth2", .object(oauth2), "What a token is asked for with; it is fetched, cached and renewed."),
         Key("aws", .object(aws), "Keys that requests are signed with, by AWS Signature Version 4."),
         Key(
             "session", .object(session),
-            "How a session begins: with a login form, or with a header that a refusal gives."),
+            "How a session begins: with a login form, a POST that gives a token, or a header that a refusal gives."),
         Key("tls", .tls, "How the server's certificate is verified, and which client certificate is sent."),
         Key(
             "proxy", .either(.text, .object(proxy)), "The proxy for the requests.",
@@ -58,15 +58,43 @@ enum ConfigurationKeys {
 
     static let session = [
         Key("login", .text, "The page of the login form, on the origin of the server."),
-        Key("fields", .map(.textOrSecret), "The fields of the form that a person fills in."),
+        Key("fields", .map(.textOrSecret), "The fields of the form of `login` or `post`."),
         Key("header", .text, "A header that a refusal gives and that further requests repeat."),
-        Key("from", .integer(400...499), "The status of the response that gives its value.", default: "409"),
+        Key(
+            "from", .integer(400...499),
+            "The status of the response that gives the value of `header`, or that asks for another `post` (401).",
+            default: "409"),
+        Key("post", .text, "Where a POST logs in: a path, or an absolute URL."),
+        Key("json", .json, "The JSON that `post` sends; `{env: NAME}` and the like are secrets in it."),
+        Key("user", .line, "For basic authentication of `post`, with `password`."),
+        Key("password", .secret, "For basic authentication of `post`, with `user`."),
+        Key("token", .object(sessionToken), "Where the response to `post` has the token.", otherwise: "only cookies"),
+        Key("send", .object(sessionSend), "How further requests carry the token."),
+        Key("expires", .object(sessionExpires), "When the token expires.", otherwise: "when it is refused"),
+    ]
+
+    static let sessionToken = [
+        Key("header", .text, "A header of the response."),
+        Key("field", .text, "A field of the JSON in the response, as `data.token`."),
+        Key("body", .flag, "The whole body is the token, as text or as a JSON string.", default: "false"),
+    ]
+
+    static let sessionSend = [
+        Key("header", .text, "The header that carries the token.", required: true),
+        Key("scheme", .text, "What stands before the token, as `Bearer`."),
+    ]
+
+    static let sessionExpires = [
+        Key("field", .text, "A field of the JSON in the response: a date, or the seconds.", required: true)
     ]
 
     static let oauth2 = [
         Key("token_url", .url, "The token endpoint.", required: true),
         Key("client_id", .text, "The client's id.", required: true),
-        Key("client_secret", .secret, "The client's secret.", required: true),
+        Key("client_secret", .secret, "The client's secret."),
+        Key("user", .line, "For the grant `password`, with `password`."),
+        Key("password", .secret, "For the grant `password`, with `user`."),
+        Key("refresh_token", .secret, "For the grant `refresh_token`."),
         Key("scope", .oneOrMany(.text), "The scope of the token."),
         Key("audience", .text, "The audience of the token, if the server requires it."),
         Key("in_body", .flag, "Send id and secret in the body instead of by basic authentication.", default: "false"),

@@ -41,7 +41,7 @@ extension Bad {
         Bad(
             "aws: {region: 'a:b', service: ec2, key_id: k, secret_key: {env: T}}",
             "1:49: 'region' takes letters, digits and '-', not 'a:b'"),
-        Bad("session: {from: 409}", "1:44: 'session' needs 'login' with 'fields', or 'header'"),
+        Bad("session: {from: 409}", "1:44: 'session' needs 'login' with 'fields', or 'post', or 'header'"),
         Bad(
             "session: {header: X-S, login: /login}",
             "1:58: 'login' and 'header' are two ways to begin a session; keep one"),
@@ -58,6 +58,27 @@ extension Bad {
         Bad(
             "cookies: none, session: {login: /login, fields: {u: a}}",
             "1:60: 'login' needs cookies; remove 'cookies: none'"),
+        Bad(
+            "session: {post: /in, header: X-S}",
+            "1:45: 'post' and 'header' are two ways to begin a session; keep one"),
+        Bad(
+            "session: {post: /in}",
+            "1:45: 'post' needs what it sends beside it: 'json', 'fields', or 'user' and 'password'"),
+        Bad(
+            "session: {post: /in, json: {password: abc}}",
+            "1:73: 'password' of 'json' stands in a file that others can read; "
+                + "write 'chmod 600 a.yaml', or {env: NAME} here"),
+        Bad(
+            "session: {post: /in, json: {a: b}, token: {field: t}}",
+            "1:70: 'token' needs 'send' beside it: the header that carries the token"),
+        Bad(
+            "session: {post: /in, json: {a: b}, token: {field: t, body: true}, send: {header: X}}",
+            "1:77: 'token' takes one of 'header', 'field' and 'body: true'"),
+        Bad(
+            "session: {post: 'http://id.example.org/', json: {a: b}}",
+            "1:51: 'post' leads from https to http, which gets no password; write https"),
+        Bad(
+            "session: {header: X-S, json: {a: b}}", "1:58: 'json' needs 'post' beside it"),
         Bad("session: {header: 'a b'}", "1:53: 'a b' is not a header name; it takes letters, digits and '-'"),
         Bad("netrc: false", "1:42: 'netrc: false' has no effect; remove it"),
         Bad("netrc: [a]", "1:42: 'netrc' must be a text, not a list; quote a text that begins with '['"),

@@ -84,6 +84,51 @@ struct ServerTests {
         #expect(login?.secrets.map(\.value) == ["s3cret-t"])
     }
 
+    @Test("a `session` with `post` is read with all its keys; secrets stand in JSON at any depth")
+    func tokenLogin() throws {
+        let words =
+            "session: {post: /v3/auth, json: {auth: {methods: [password], ttl: 5, on: true, user: {name: 'a\"b', "
+            + "password: {env: T}}}}, token: {header: X-Subject-Token}, send: {header: Authorization, "
+            + "scheme: Bearer}, expires: {field: token.expires_at}, from: 403}"
+        let (server, said) = read(words)
+        #expect(said == [])
+        let login = try #require(server?.tokenLogin)
+        #expect(login.url == "https://api.example.com/v3/auth" && login.status == 403)
+        #expect(
+            login.content.map { String(decoding: $0.bytes, as: UTF8.self) }
+                == #"{"auth":{"methods":["password"],"ttl":5,"on":true,"user":{"name":"a\"b","password":"s3cret-t"}}}"#)
+        #expect(login.secrets.map(\.value) == ["s3cret-t"])
+        #expect(login.token == .header("X-Subject-Token") && login.header == "Authorization")
+        #expect(login.scheme == "Bearer" && login.expires == ["token", "expires_at"])
+        let other = try #require(
+            read(
+                "session: {post: 'https://id.example.org/api', user: u, password: {env: P}, token: {body: true}, "
+                    + "send: {header: X-Id}}"
+            ).server?.tokenLogin)
+        #expect(other.url == "https://id.example.org/api" && other.basic?.password.value == "s3cret-p")
+        #expect(other.token == .body && other.content == nil && other.status == 401)
+        let form = try #require(read("session: {post: /in, fields: {u: ann, password: {env: P}}}").server?.tokenLogin)
+        #expect(form.content.map { String(decoding: $0.bytes, as: UTF8.self) } == "u=ann&password=s3cret-p")
+        #expect(form.token == nil)
+    }
+
+    @Test("`oauth2` with a user's password or a refresh token needs no secret of the client")
+    func grants() throws {
+        let words = "token_url: 'https://id.example.com/token', client_id: me"
+        guard
+            case .grant(let one) = try #require(
+                read("oauth2: {\(words), user: ann, password: {env: P}}").server?.credentials),
+            case .password("ann", let password) = one.kind
+        else { throw Miss("password") }
+        #expect(password.value == "s3cret-p" && one.secret.value == "")
+        guard
+            case .grant(let two) = try #require(
+                read("oauth2: {\(words), client_secret: {env: P}, refresh_token: {env: T}}").server?.credentials),
+            case .refresh(let token) = two.kind
+        else { throw Miss("refresh") }
+        #expect(token.value == "s3cret-t" && two.secrets.map(\.value) == ["s3cret-p", "s3cret-t"])
+    }
+
     @Test("proxy, cookies, rate, concurrency and reach have their defaults and their words")
     func connection() throws {
         let plain = try #require(read("user_agent: x").server)

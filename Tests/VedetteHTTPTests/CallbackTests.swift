@@ -150,6 +150,7 @@ struct CallbackTests {
         let changes: [(@Sendable (inout Request) -> Void, Failure)] = [
             ({ $0.login = LoginForm(url: "http://127.0.0.1:9/login", fields: []) }, .refused),
             ({ $0.handshake = SessionHandshake(header: "X", status: 409) }, .refused),
+            ({ $0.tokenLogin = TokenLogin(url: "http://127.0.0.1:9/login") }, .refused),
             ({ ($0.session, $0.cookies) = ("s", .journal) }, .refused), ({ $0.stream = StreamSettings() }, .refused),
             (
                 {

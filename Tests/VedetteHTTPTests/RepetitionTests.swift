@@ -21,6 +21,7 @@ struct RepetitionTests {
         ("method", { $0.method = "HEAD" }), ("body", { $0.body = [1] }),
         ("credentials", { $0.credentials = .bearer(Secret("t")) }),
         ("secret", { $0.headers[0] = Header("A", Secret("1")) }),
+        ("token", { $0.tokenLogin = TokenLogin(url: "http://a.example/login") }),
         ("handshake", { $0.handshake = SessionHandshake(header: "X", status: 409) }),
         ("stream", { $0.stream = StreamSettings() }),
         ("proxy with a secret", { $0.proxy = .url("http://p:1", user: "u", password: Secret("p")) }),

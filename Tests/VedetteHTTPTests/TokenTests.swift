@@ -56,9 +56,10 @@ struct GrantedTokenTests {
         arguments: [
             (400, "invalid_client", Failure.unauthorized, "id or secret"),
             (401, "invalid_client", .unauthorized, "id or secret"),
+            (400, "invalid_grant", .unauthorized, "password or refresh token"),
             (400, "unauthorized_client", .unauthorized, "does not allow this client"),
             (400, "invalid_scope", .configuration, "scope"),
-            (400, "unsupported_grant_type", .configuration, "client credentials"),
+            (400, "unsupported_grant_type", .configuration, "this grant"),
             (400, "invalid_request", .configuration, "incomplete"),
             (400, "s3cret", .clientError, "answered 400"), (503, "s3cret", .serverError, "answered 503"),
             (302, "s3cret", .redirect, "answered 302"), (429, "", .rateLimited, "answered 429"),
@@ -126,6 +127,56 @@ struct TokenWireTests {
         #expect(asked.body == fields + (inBody ? "&client_id=cli%20ent&client_secret=s3c%3Aret" : ""))
         let basic = "Basic " + Data("cli%20ent:s3c%3Aret".utf8).base64EncodedString()
         #expect(asked.header("Authorization") == (inBody ? [] : [basic]))
+    }
+
+    @Test("a user's password and a refresh token are sent as RFC 6749 says; a public client sends its id alone")
+    func grants() async throws {
+        let (issuer, server) = (try Self.issuer(), try WireServer(.ok()))
+        defer { WireServer.close(issuer, server) }
+        try await withClient { client async throws in
+            for (kind, secret) in [
+                (ClientGrant.Kind.password(user: "a n", password: Secret("p&w")), ""), (.refresh(Secret("r=1")), "s"),
+            ] {
+                var grant = ClientGrant(url: issuer.url(), client: "me", secret: Secret(secret))
+                grant.kind = kind
+                #expect(try await client.status(.get(server.url()) { $0.credentials = .grant(grant) }) == 200)
+            }
+        }
+        #expect(
+            issuer.requests.map(\.body) == [
+                "grant_type=password&username=a%20n&password=p%26w&client_id=me",
+                "grant_type=refresh_token&refresh_token=r%3D1",
+            ])
+        let basic = "Basic " + Data("me:s".utf8).base64EncodedString()
+        #expect(issuer.requests.map { $0.header("Authorization") } == [[], [basic]])
+    }
+
+    @Test("a refresh token that the server replaces is used from then on")
+    func rotation() async throws {
+        let issuer = try WireServer(at: "127.0.0.2") {
+            .ok(#"{"access_token":"t","expires_in":0,"refresh_token":"r\#($0.number + 1)"}"#)
+        }
+        let server = try WireServer(.ok())
+        defer { WireServer.close(issuer, server) }
+        var grant = ClientGrant(url: issuer.url(), client: "me", secret: Secret(""))
+        grant.kind = .refresh(Secret("r0"))
+        let request = Request.get(server.url()) { $0.credentials = .grant(grant) }
+        try await withClient { client async throws in for _ in 0..<3 { _ = try await client.fetch(request) } }
+        let sent = issuer.requests.map { $0.body.split(separator: "&")[1] }
+        #expect(sent == ["refresh_token=r0", "refresh_token=r1", "refresh_token=r2"])
+    }
+
+    @Test("a password that is refused is not sent again: servers lock accounts")
+    func wrongPassword() async throws {
+        let issuer = try WireServer(.reply("400 Bad", #"{"error":"invalid_grant"}"#))
+        defer { issuer.close() }
+        var grant = ClientGrant(url: issuer.url(), client: "me", secret: Secret(""))
+        grant.kind = .password(user: "ann", password: Secret("wrong"))
+        let request = Request.get("http://127.0.0.1:1/") { $0.credentials = .grant(grant) }
+        try await withClient { client async throws in
+            for _ in 0..<3 { #expect(await client.failed(request)?.failure == .unauthorized) }
+        }
+        #expect(issuer.requests.count == 1)
     }
 
     @Test("after a 401 there is one renewal and one retry, for all requests that were refused together")

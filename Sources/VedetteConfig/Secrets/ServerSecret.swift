@@ -35,7 +35,10 @@ extension ConfigurationLoader {
 
 extension ServerSecret {
     /// The keys of a server that hold a secret.
-    fileprivate static let paths = [["password"], ["token"], ["oauth2", "client_secret"], ["aws", "secret_key"]]
+    fileprivate static let paths = [
+        ["password"], ["token"], ["oauth2", "client_secret"], ["oauth2", "password"],
+        ["oauth2", "refresh_token"], ["aws", "secret_key"], ["session", "password"],
+    ]
 
     fileprivate init(_ node: YAMLNode, _ environment: [String: String]) {
         let place = "\(node.place.file):\(node.place.line)"

@@ -11,6 +11,7 @@ struct AuthenticationReader {
     /// - Parameter host: the server's host; nil when its URL is wrong.
     func credentials(_ map: MapReader, host: String?) -> Credentials? {
         checkPairs(map)
+        checkScheme(map)
         let given = ConfigurationKeys.authentications.filter { map.has($0) || ($0 == "user" && map.has("password")) }
             .sorted { (map.key($0).line, map.key($0).column) < (map.key($1).line, map.key($1).column) }
         if given.count > 1 {
@@ -33,10 +34,13 @@ struct AuthenticationReader {
         return all.first ?? nil
     }
 
-    private func checkPairs(_ map: MapReader) {
+    func checkPairs(_ map: MapReader) {
         for (one, other) in [("user", "password"), ("password", "user")] where map.has(one) && !map.has(other) {
             findings.error(map.key(one), "'\(one)' needs '\(other)' beside it")
         }
+    }
+
+    private func checkScheme(_ map: MapReader) {
         if map.has("auth"), !map.has("user"), !map.has("password"), !map.has("netrc") {
             findings.error(map.key("auth"), "'auth' needs 'user' and 'password' beside it, or 'netrc'")
         }
@@ -87,12 +91,35 @@ struct AuthenticationReader {
     }
 
     private func grant(_ map: MapReader) -> ClientGrant? {
-        guard let url = map.text("token_url"), let client = map.text("client_id"),
-            let secret = map.secret("client_secret")
+        let kind = kind(of: map)
+        // A client of a person may be a public one.
+        let secret = map.has("client_secret") ? map.secret("client_secret") : kind.isClient ? nil : Secret("")
+        if kind.isClient, !map.has("client_secret"),
+            let key = ConfigurationKeys.oauth2.first(where: { $0.name == "client_secret" })
+        {
+            map.reportMissing(key)
+        }
+        guard let url = map.text("token_url"), let client = map.text("client_id"), let secret, let kind = kind.value
         else { return nil }
         let scope = map.has("scope") ? map.texts("scope").joined(separator: " ") : nil
-        return ClientGrant(
+        var grant = ClientGrant(
             url: url, client: client, secret: secret, scope: scope, audience: map.text("audience"),
             inBody: map.flag("in_body") == true)
+        grant.kind = kind
+        return grant
+    }
+
+    /// - Returns: whether the client alone asks, and what it asks with; nil when that is wrong.
+    private func kind(of map: MapReader) -> (isClient: Bool, value: ClientGrant.Kind?) {
+        checkPairs(map)
+        let hasPassword = map.has("user") || map.has("password")
+        if hasPassword, map.has("refresh_token") {
+            findings.error(
+                map.key("refresh_token"), "'refresh_token' and 'user' are two ways to get a token; keep one")
+        }
+        if map.has("refresh_token") { return (false, map.secret("refresh_token").map { .refresh($0) }) }
+        guard hasPassword else { return (true, .client) }
+        guard let user = map.text("user"), let password = map.secret("password") else { return (false, nil) }
+        return (false, .password(user: user, password: password))
     }
 }

@@ -2,19 +2,29 @@
 
 import VedetteCore
 
-/// Reads how a server's session begins: with a login form, or with a header that a refusal gives.
+/// Reads how a server's session begins: with a login form, a POST, or a header that a refusal gives.
 struct SessionReader {
     let values: ValueReader
 
     private var findings: Findings { values.findings }
 
     func read(_ map: MapReader, into server: inout Server) {
-        switch (map.has("login"), map.has("header")) {
-        case (true, false): server.login = login(map, server)
-        case (false, true): server.handshake = handshake(map)
-        case (true, true):
-            findings.error(map.key("login"), "'login' and 'header' are two ways to begin a session; keep one")
-        case (false, false): findings.error(map.node.place, "'session' needs 'login' with 'fields', or 'header'")
+        let given = ["login", "post", "header"].filter(map.has)
+        guard given.count <= 1 else {
+            findings.error(
+                map.key(given[0]), "'\(given[0])' and '\(given[1])' are two ways to begin a session; keep one")
+            return
+        }
+        switch given.first {
+        case "login": server.login = login(map, server)
+        case "post": server.tokenLogin = TokenLoginReader(values: values).login(map, server)
+        case "header": server.handshake = handshake(map)
+        default:
+            findings.error(map.node.place, "'session' needs 'login' with 'fields', or 'post', or 'header'")
+        }
+        guard !map.has("post") else { return }
+        for name in ["json", "user", "password", "token", "send", "expires"] where map.has(name) {
+            findings.error(map.key(name), "'\(name)' needs 'post' beside it")
         }
     }
 
@@ -35,22 +45,12 @@ struct SessionReader {
             return nil
         }
         if server.cookies == .none { findings.error(map.key("login"), "'login' needs cookies; remove 'cookies: none'") }
-        let read = fields.compactMap(field)
+        let read = fields.compactMap { LoginFieldReader(values: values).field($0) }
         guard let base = server.url.flatMap(WebURL.init), read.count == fields.count else { return nil }
         guard let url = base.resolving(place), url.origin == base.origin else {
             map.refuse("login", "'login' is on another origin than the server, which gets no password")
             return nil
         }
         return LoginForm(url: url.text, fields: read)
-    }
-
-    /// A field whose name tells that it is a secret must be one.
-    private func field(_ entry: YAMLEntry) -> LoginForm.Field? {
-        let what = "'\(entry.name)' of 'fields'"
-        let words = ["pass", "secret", "token", "pin"]
-        if entry.value.isMap || words.contains(where: entry.name.lowercased().contains) {
-            return values.secrets.secret(entry.value, what).map { LoginForm.Field(entry.name, .secret($0)) }
-        }
-        return values.text(entry.value, what).map { LoginForm.Field(entry.name, .plain($0)) }
     }
 }

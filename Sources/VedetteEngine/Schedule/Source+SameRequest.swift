@@ -17,7 +17,7 @@ extension Server {
             && allowsPrivate == other.allowsPrivate && headers.map(\.name) == other.headers.map(\.name)
             && headers.map(\.value) == other.headers.map(\.value) && proxy.parts == other.proxy.parts
             && credentials?.parts == other.credentials?.parts && handshake == other.handshake
-            && login?.parts == other.login?.parts
+            && login?.parts == other.login?.parts && tokenLogin?.parts == other.tokenLogin?.parts
     }
 }
 
@@ -38,9 +38,19 @@ extension Credentials {
             [
                 "grant", grant.url, grant.client, grant.secret.value, grant.scope, grant.audience,
                 grant.inBody ? "body" : "header",
-            ]
+            ] + grant.kind.parts
         case .signature(let signature):
             ["signature", signature.region, signature.service, signature.key, signature.secret.value]
+        }
+    }
+}
+
+extension ClientGrant.Kind {
+    fileprivate var parts: [String?] {
+        switch self {
+        case .client: []
+        case .password(let user, let password): ["password", user, password.value]
+        case .refresh(let token): ["refresh", token.value]
         }
     }
 }

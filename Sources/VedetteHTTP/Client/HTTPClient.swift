@@ -23,6 +23,7 @@ public actor HTTPClient: Fetcher, MailCarrier {
     let tokens = OAuthTokens()
     private let handshakes = HandshakeSessions()
     private let logins: LoginSessions
+    private let tokenSessions = TokenSessions()
     /// Answers to requests without a task that need one after all.
     private var followed: [RequestQueue.ID: FetchTask] = [:]
     private let environment: ProxyEnvironment
@@ -123,7 +124,8 @@ public actor HTTPClient: Fetcher, MailCarrier {
     private func enqueue(
         _ request: Request, _ ended: @escaping @Sendable (Result<Response, FetchError>) -> Void
     ) -> RequestQueue.ID? {
-        guard !transfers.isShutDown, request.login == nil, request.handshake == nil else { return nil }
+        guard !transfers.isShutDown, request.login == nil, request.handshake == nil, request.tokenLogin == nil
+        else { return nil }
         if case .grant = request.credentials { return nil }
         if let session = request.session, request.cookies != .none {
             // Stored cookies must be read first.
@@ -174,6 +176,9 @@ public actor HTTPClient: Fetcher, MailCarrier {
             if request.cookies == .journal { await cookies.load(of: session, by: self) }
         }
         if let login = request.login { return try await logins.fetch(request, after: login, by: self) }
+        if let login = request.tokenLogin {
+            return try await tokenSessions.fetch(request, after: login, by: self)
+        }
         if let handshake = request.handshake {
             return try await handshakes.fetch(request, after: handshake, by: self)
         }

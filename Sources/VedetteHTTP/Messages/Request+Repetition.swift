@@ -6,7 +6,8 @@ import VedetteCore
 extension Request {
     /// Whether the request can be sent again as it was prepared: it has neither a body nor a secret, whose value may change.
     var isRepeatable: Bool {
-        guard method == "GET", body == nil, credentials == nil, handshake == nil, login == nil, stream == nil,
+        guard method == "GET", body == nil, credentials == nil, handshake == nil, login == nil, tokenLogin == nil,
+            stream == nil,
             !headers.contains(where: \.isSecret)
         else { return false }
         switch proxy {

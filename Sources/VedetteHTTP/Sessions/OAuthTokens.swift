@@ -3,7 +3,7 @@
 import VedetteCore
 import VedetteSystem
 
-/// OAuth 2 client credentials (RFC 6749 §4.4). One request fetches the token for all requests that wait for it; the token
+/// Tokens of OAuth 2 (RFC 6749). One request fetches the token for all requests that wait for it; the token
 /// is kept until it expires, and fetched again once after a 401.
 final class OAuthTokens {
     private typealias Recipient = UnsafeContinuation<Result<Secret, FetchError>, Never>
@@ -18,6 +18,9 @@ final class OAuthTokens {
     private var cache = OAuthTokenCache()
     private var requests: [GrantKey: TokenRequest] = [:]
     private var lastID = 0
+    /// The refresh tokens that replaced those of the configuration.
+    private var refreshTokens: [GrantKey: Secret] = [:]
+    private var pauses = LoginPauses<GrantKey>()
 
     func fetch(
         _ request: Request, with grant: ClientGrant, by client: isolated HTTPClient
@@ -42,6 +45,7 @@ final class OAuthTokens {
         _ key: GrantKey, _ grant: ClientGrant, for request: Request, by client: isolated HTTPClient
     ) async throws(FetchError) -> Secret {
         if let token = cache.token(key, now: KernelClock.monotonic.milliseconds) { return token }
+        try pauses.check(key, now: KernelClock.monotonic.milliseconds)
         lastID += 1
         let id = lastID
         let result = await withTaskCancellationHandler {
@@ -50,7 +54,7 @@ final class OAuthTokens {
                     return continuation.resume(returning: .failure(HTTPClient.cancelled))
                 }
                 if requests[key] == nil {
-                    let request = grant.request(for: request)
+                    let request = grant.request(for: request, refresh: refreshTokens[key])
                     requests[key] = TokenRequest(id: id)
                     requests[key]?.task = Task { await fetchToken(key, request, id: id, by: client) }
                 }
@@ -68,13 +72,25 @@ final class OAuthTokens {
             let response = try await client.followRedirects(of: request, as: nil)
             let granted = try GrantedToken(response, from: WebURL(request.url)?.origin ?? "the token server")
             cache.keep(granted, of: key, now: KernelClock.monotonic.milliseconds)
+            keep(granted.refresh, of: key)
+            pauses.end(key)
             result = .success(granted.value)
         } catch {
+            if error.failure == .unauthorized, key.locksAccounts {
+                pauses.begin(key, now: KernelClock.monotonic.milliseconds)
+            }
             result = .failure(error)
         }
         guard requests[key]?.id == id else { return }
         let waiting = requests.removeValue(forKey: key)?.waiting ?? [:]
         for continuation in waiting.values { continuation.resume(returning: result) }
+    }
+
+    /// Keeps a refresh token that replaces the one that was sent; that one may be worth nothing from now on.
+    private func keep(_ refresh: Secret?, of key: GrantKey) {
+        guard let refresh, key.isRefresh else { return }
+        if refreshTokens.count >= OAuthTokenCache.maximumTokens { refreshTokens = [:] }
+        refreshTokens[key] = refresh
     }
 
     /// Cancels the request for a token when nothing waits for it any more; a later request starts another.

@@ -4,11 +4,14 @@ extension Request {
     /// The secrets that it carries, to its origin and its proxy alone.
     public var secrets: [Secret] {
         [Secret](headers: headers, credentials: credentials, login: login, proxy: proxy)
+            + (tokenLogin?.secrets ?? [])
     }
 
     /// Whether it carries any.
     public var hasSecrets: Bool {
-        if credentials != nil || login != nil || headers.contains(where: \.isSecret) { return true }
+        if credentials != nil || login != nil || tokenLogin != nil || headers.contains(where: \.isSecret) {
+            return true
+        }
         return if case .url(_, _, .some) = proxy { true } else { false }
     }
 

@@ -7,7 +7,7 @@ extension [Secret] {
         let proxySecret: Secret? = if case .url(_, _, let password) = proxy { password } else { nil }
         self =
             headers.compactMap { if case .secret(let secret) = $0.content { secret } else { nil } }
-            + [credentials?.password, proxySecret].compactMap { $0 } + (login?.secrets ?? [])
+            + (credentials?.secrets ?? []) + [proxySecret].compactMap { $0 } + (login?.secrets ?? [])
     }
 
     /// Another number whenever one of them has another value.

@@ -10,7 +10,7 @@ public enum Credentials: Sendable {
     case bearer(Secret)
     /// A query parameter that is added when the request is sent, so that no log, event or snapshot has it.
     case query(name: String, value: Secret)
-    /// OAuth 2 client credentials (RFC 6749 §4.4).
+    /// A token of OAuth 2 (RFC 6749 §4.3, §4.4, §6).
     case grant(ClientGrant)
     /// AWS Signature Version 4.
     case signature(AWSSignature)
@@ -24,6 +24,11 @@ public enum Credentials: Sendable {
         case .basic(let user, _), .digest(let user, _): user
         case .bearer, .query, .grant, .signature: nil
         }
+    }
+
+    /// All of its secrets.
+    public var secrets: [Secret] {
+        if case .grant(let grant) = self { grant.secrets } else { [password] }
     }
 
     /// The secret, whatever the scheme calls it.

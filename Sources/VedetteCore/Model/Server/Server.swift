@@ -26,6 +26,8 @@ public struct Server: Sendable {
     public var handshake: SessionHandshake?
     /// The form that a session begins with; nil for servers without one.
     public var login: LoginForm?
+    /// The POST whose response has a token; nil for servers without one.
+    public var tokenLogin: TokenLogin?
 
     /// Creates a server.
     public init(

@@ -14,7 +14,7 @@ extension Request {
             redirects: template.redirects,
             proxy: server.proxy, cookies: server.cookies, originLimits: server.originLimits,
             reach: server.allowsPrivate ? .anywhere : .likeTheFirst, inspectsConnection: template.inspectsConnection)
-        (handshake, login) = (server.handshake, server.login)
+        (handshake, login, tokenLogin) = (server.handshake, server.login, server.tokenLogin)
     }
 
     private static func headers(_ template: RequestTemplate, _ server: Server, _ userAgent: String) -> [Header] {

@@ -42,6 +42,8 @@ public struct Request: Sendable {
     public var handshake: SessionHandshake?
     /// The form that its session begins with; nil for servers without one.
     public var login: LoginForm?
+    /// The POST that its session begins with; nil for servers without one.
+    public var tokenLogin: TokenLogin?
     /// Where the response may be a stream of records (`Response.records`); nil asks for a complete body.
     public var stream: StreamSettings?
 

@@ -27,7 +27,7 @@ public struct Response: Sendable {
     public var isFromPrivate = false
     /// Whether only the end of the connection ended the body (RFC 9112 §6.3), so that a cut one looks whole.
     public var endsWithConnection = false
-    /// The granted token that the request carried (OAuth 2), which the server may repeat.
+    /// The granted token that the request carried (of OAuth 2 or a session), which the server may repeat.
     public var token: Secret?
     /// The values of the session's cookies, which the server may repeat; only of a refusal (a status of 400 or more).
     public var cookies: [Secret] = []

@@ -78,7 +78,7 @@ struct RequestBuilder: Sendable {
         request.url = redactor?.redacted(request.url) ?? request.url
         request.headers.removeAll(where: \.isForOneOrigin)
         (request.credentials, request.session, request.tls) = (nil, nil, request.tls.forOtherOrigins)
-        (request.handshake, request.login) = (nil, nil)
+        (request.handshake, request.login, request.tokenLogin) = (nil, nil, nil)
         request.originLimits = OriginLimits()
         // An unknown origin is treated as a public one.
         if isPublic != false, !source.server.allowsPrivate { request.reach = .publicOnly }

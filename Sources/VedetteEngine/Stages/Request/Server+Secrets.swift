@@ -17,8 +17,9 @@ extension Server {
     /// All of them.
     public var secrets: [Secret] {
         // Most servers have none, and each poll asks.
-        if headers.isEmpty, credentials == nil, login == nil, case .environment = proxy { return [] }
+        if headers.isEmpty, credentials == nil, login == nil, tokenLogin == nil, case .environment = proxy { return [] }
         return [Secret](headers: headers, credentials: credentials, login: login, proxy: proxy)
+            + (tokenLogin?.secrets ?? [])
     }
 
     /// The password of a proxy in the form in which basic authentication sends it: a proxy may repeat a request, too.
