@@ -9,6 +9,7 @@ import shutil
 import sys
 import time
 
+from clouds import Keystone
 from development import Buildbot, Gitweb, Pelican
 from infrastructure import EC2, Etcd, RabbitMQ, Registry
 from monitoring import Alertmanager, AlertmanagerReceiver, Icinga, Prometheus, Supervisor, Systemd
@@ -17,7 +18,7 @@ from processes import Box, Failure, Skipped
 from watcher import Watcher
 
 SYSTEMS = [
-    EC2, Prometheus, Alertmanager, AlertmanagerReceiver, Icinga, RabbitMQ, Registry, Etcd, Supervisor, Systemd, Buildbot, Gitweb,
+    EC2, Keystone, Prometheus, Alertmanager, AlertmanagerReceiver, Icinga, RabbitMQ, Registry, Etcd, Supervisor, Systemd, Buildbot, Gitweb,
     Pelican, Transmission, Aria2, Syncthing, Radicale, Calendar, Synapse,
 ]
 
