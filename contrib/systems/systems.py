@@ -11,6 +11,7 @@ import time
 
 from clouds import Keystone
 from development import Buildbot, Gitweb, Pelican
+from home import HomeAssistant
 from infrastructure import EC2, Etcd, RabbitMQ, Registry
 from monitoring import Alertmanager, AlertmanagerReceiver, Icinga, Prometheus, Supervisor, Systemd
 from personal import Aria2, Calendar, Radicale, Synapse, Syncthing, Transmission
@@ -19,7 +20,7 @@ from watcher import Watcher
 
 SYSTEMS = [
     EC2, Keystone, Prometheus, Alertmanager, AlertmanagerReceiver, Icinga, RabbitMQ, Registry, Etcd, Supervisor, Systemd, Buildbot, Gitweb,
-    Pelican, Transmission, Aria2, Syncthing, Radicale, Calendar, Synapse,
+    Pelican, HomeAssistant, Transmission, Aria2, Syncthing, Radicale, Calendar, Synapse,
 ]
 
 
