@@ -27,18 +27,18 @@ struct ActionTests {
     }
 
     @Test(
-        "a system that becomes ready is a status update in Connections, by PUT of an Atom entry, whatever its name holds"
-    )
-    func statusUpdate() async throws {
+        "a system that becomes ready is a status update in Connections, whatever its name holds: by PUT of an Atom entry, or by POST of JSON",
+        arguments: [("system-status-update", "PUT"), ("system-status-microblog", "POST")])
+    func statusUpdate(preset name: String, method: String) async throws {
         let lab = try await Lab("appliance,connections")
         let home = try Home(lab)
         try await lab.post(
             "control", "/lab/connections/settings", ["user": "watcher", "password": "s3cret-connections"])
-        let name = "R&D <b> \"]]>\" é 🎉"
-        try await lab.post("control", "/lab/set", ["id": 59, "state": "starting", "name": name])
+        let system = "R&D <b> \"]]>\" é 🎉"
+        try await lab.post("control", "/lab/set", ["id": 59, "state": "starting", "name": system])
         try home.write(
             preset(
-                "system-status-update", lab,
+                name, lab,
                 ["wca.example.com": lab["appliance"], "connections.example.com": lab["connections"]]))
         let watcher = try await watcher(home)
         try await lab.post("control", "/lab/set", ["id": 59, "state": "ready"])
@@ -46,10 +46,10 @@ struct ActionTests {
         #expect(await watcher.stop() == 0)
         let stories = (try await lab.get("control", "/lab/connections/stories") as? [[String: Any]]) ?? []
         let newest = stories.first?.text("title") ?? ""
-        #expect(newest.hasPrefix("watcher: \(name): Ready for use"), "\(newest)")
+        #expect(newest.hasPrefix("watcher: \(system): Ready for use"), "\(newest)")
         #expect(stories.first?.text("source") == "profiles")
         let requests = (try await lab.get("control", "/lab/connections/requests") as? [[String: Any]]) ?? []
-        #expect(requests.map { $0.text("method") } == ["PUT"])
+        #expect(requests.map { $0.text("method") } == [method])
         #expect(!requests[0].messageID.isEmpty)
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Preset {
-    static let all = documented + recorded
+    static let all = documented + platforms + recorded
 
     /// Presets whose bodies were written after the systems' documentation.
     static let documented: [Preset] = [

@@ -103,6 +103,25 @@ struct PresetTests {
         #expect(names.subtracting(withoutBodies) == Set(Preset.all.map { $0.file + ".yaml" }))
     }
 
+    @Test("a preset says first whether a server confirmed it, which those can that contrib/systems starts")
+    func confirmed() throws {
+        let systems = try FileManager.default.contentsOfDirectory(
+            at: Program.root.appending(path: "contrib/systems"), includingPropertiesForKeys: nil)
+        let started = try systems.filter { $0.pathExtension == "py" }.flatMap { file in
+            let text = try String(contentsOf: file, encoding: .utf8)
+            return text.matches(of: /preset = .*"([a-z0-9-]+)"\n/).map { String($0.1) }
+        }
+        #expect(started.count >= 14)
+        for file in try PresetTests.files(in: Preset.directory) {
+            let name = file.deletingPathExtension().lastPathComponent
+            let first = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")[1]
+            let none = "# Confirmed by no server: written from the documentation."
+            #expect(first == none || first.contains(/^# Confirmed with [^ ].*\.$/), "\(name): \(first)")
+            // This program's own feed is read by the tests of the page.
+            #expect(first == none || started.contains(name) || name == "vedette", "\(name): \(first)")
+        }
+    }
+
     private func text(_ value: Any?) -> String {
         value as? String ?? (value as? [String])?.joined(separator: ", ") ?? "∅"
     }
@@ -148,6 +167,14 @@ struct PresetTests {
             ("aria2", "aria2-downloads", "aria2-error.json", "Unauthorized"),
             ("docker-registry", "registry-tags", "docker-registry-error.json", "repository name not known to registry"),
             ("gitea", "gitea-pulls", "gitea-error.json", "user does not exist"),
+            ("vcenter", "vcenter-machines", "vcenter-error.json", "This method requires authentication."),
+            ("openstack-keystone", "keystone-users", "openstack-keystone-error.json", "requires authentication"),
+            ("portainer", "portainer-containers", "portainer-error.json", "Invalid API key"),
+            ("immich", "immich-queues", "immich-error.json", "Invalid API key"),
+            (
+                "nextcloud", "nextcloud-notifications", "nextcloud-notifications-error.json",
+                "Current user is not logged in"
+            ),
         ])
     func errorBodies(file: String, source: String, body: String, words: String) async throws {
         let (home, environment) = try home(Preset.directory.appending(path: file + ".yaml"))

@@ -17,6 +17,25 @@ extension Preset {
                 "ec2-hook (ec2-instance-ended): web-1: running → stopped",
             ]),
         Preset(
+            file: "openstack-keystone", source: "keystone-users",
+            polls: [
+                "openstack-keystone-users-1.json", "openstack-keystone-users-2.json", "openstack-keystone-users-3.json",
+                "openstack-keystone-users-3.json",
+            ],
+            events: [
+                "2 ~ anna: state enabled → disabled", "2 + deploy: enabled", "4 - anna: disabled",
+            ],
+            sent: [
+                "keystone-bubble (keystone-user-new): New user deploy", "keystone-log (keystone-user-new)",
+                "keystone-log (keystone-switched): anna: enabled → disabled",
+                "keystone-log (keystone-gone): anna is gone",
+            ]),
+        Preset(
+            file: "openstack-keystone", source: "keystone-projects",
+            polls: ["openstack-keystone-projects-1.json", "openstack-keystone-projects-2.json"],
+            events: ["2 ~ lab: state enabled → disabled"],
+            sent: ["keystone-log (keystone-switched): lab: enabled → disabled"]),
+        Preset(
             file: "prometheus", source: "prometheus-targets",
             polls: ["prometheus-1.json", "prometheus-2.json", "prometheus-3.json", "prometheus-3.json"],
             events: [

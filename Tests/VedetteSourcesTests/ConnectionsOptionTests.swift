@@ -56,7 +56,20 @@ struct ConnectionsOptionTests {
         arguments: [
             ([:], "@public/@all/@all?"), (["source": "bookmarks"], "@public/@all/dogear?"),
             (["updates": "status"], "@public/@all/@status?"), (["updates": "newsfeed"], "@me/@all/@all?"),
-            (["updates": "saved"], "@me/@saved/@all?"),
+            (["updates": "saved"], "@me/@saved/@all?"), (["updates": "responses"], "@me/@responses/@all?"),
+            (["updates": "actions", "source": "Activities"], "@me/@actions/activities?"),
+            (["updates": "mentions"], "@me/@mentions/@all?"), (["updates": "community"], "@me/@all/@communities?"),
+            (
+                ["updates": "community", "container": "da875cbe-dfda-56eb"],
+                "urn:lsid:lconn.ibm.com:communities.community:da875cbe-dfda-56eb/@all/@all?"
+            ),
+            (
+                [
+                    "updates": "community", "container": "urn:lsid:lconn.ibm.com:communities.community:da875cbe",
+                    "source": "blogs",
+                ],
+                "urn:lsid:lconn.ibm.com:communities.community:da875cbe/@all/blogs?"
+            ),
             (
                 ["updates": "person", "userid": "u1"],
                 "@public/@all/@all?filterBy=involved&filterOp=equals&filterValue=u1&"
@@ -68,6 +81,15 @@ struct ConnectionsOptionTests {
         #expect(
             try address(options.mapValues(OptionValue.text))
                 == path + "rollup=true&shortStrings=true&format=json&count=100")
+    }
+
+    @Test(
+        "a view that the stream alone has needs no format", arguments: ["responses", "actions", "mentions"])
+    func streamAlone(updates: String) throws {
+        let path = Self.base + "/connections/opensocial/basic/rest/activitystreams/@me/@\(updates)/@all?"
+        #expect(try address(["updates": .text(updates)]).hasPrefix(path))
+        var page = try Fixture.page("connections-activitystreams-public.json", url: path)
+        #expect(try !Connections(Options(["updates": .text(updates)])).read(&page).items.isEmpty)
     }
 
     @Test("the seven applications and Forums are accepted in either case", arguments: ConnectionsApplication.allCases)
@@ -117,6 +139,16 @@ struct ConnectionsOptionTests {
             (["format": "json", "before": "2026-11-21"], "before", "remove it"),
             (["format": "json", "updates": "status", "source": "blogs"], "source", "remove it"),
             (["format": "json", "updates": "person"], "updates", "needs a userid"),
+            (["format": "atom", "updates": "mentions"], "format", "use the format json"),
+            (["updates": "actions", "email": "a@b.example"], "email", "write the person's userid"),
+            (["updates": "responses", "container": "c1"], "container", "it belongs to 'updates: community'"),
+            (["format": "json", "updates": "community", "source": "blogs"], "source", "name one community"),
+            (["format": "json", "updates": "community", "container": " "], "container", "'container' is empty"),
+            (["format": "json", "updates": "community", "container": "c/../1"], "container", "communityUuid="),
+            (
+                ["format": "json", "updates": "community", "container": "urn:lsid:ibm.com:blogs:blog-1"], "container",
+                "communityUuid="
+            ),
         ])
     func refused(options: [String: String], option: String, sentence: String) throws {
         let found = try #require(problem(options.mapValues(OptionValue.text)))

@@ -17,9 +17,14 @@ from wire import Recorder, Reply
 ATOM = {"/news/atom/stories/" + name: name for name in
         ("public", "public/person", "statusupdates", "newsfeed", "top", "community", "saved")}
 ATOM.update({"/news/atomfba/stories/public": "public", "/search/atom/search/results": "search"})
-STREAM = re.compile(r"/connections/opensocial/basic/rest/activitystreams/(@public/@all|@me/@all|@me/@saved)/([@a-z]+)")
+SOCIAL = "/connections/opensocial/basic/rest/"
+COMMUNITY = "urn:lsid:lconn.ibm.com:communities.community:"
+STREAM = re.compile(SOCIAL + "activitystreams/(@public/@all|@me/@(?:all|saved|responses|actions|mentions)|" + COMMUNITY
+                    + "([0-9a-z-]+)/@all)/([@a-z]+)")
 # The Profiles API: a person's own status, which everybody's updates then show.
 BOARD = "/profiles/atom/mv/theboard/entry/status.do"
+# The same by the microblogging API.
+MICROBLOG = SOCIAL + "ublog/@me/@all"
 ENTRY_ATOM = "{http://www.w3.org/2005/Atom}"
 STATUS = {("http://www.ibm.com/xmlns/prod/sn/type", "entry"), ("http://www.ibm.com/xmlns/prod/sn/message-type", "status")}
 VIEWERS = ("all", "following", "network", "organization")
@@ -95,11 +100,13 @@ class Connections:
             return Reply(200, LOGIN, "text/html;charset=UTF-8")
         if (request.method, request.path) == ("PUT", BOARD):
             return self.publish(request)
+        if (request.method, request.path) == ("POST", MICROBLOG):
+            return self.microblog(request)
         stream = STREAM.fullmatch(request.path)
         if request.method != "GET" or not (stream or request.path in ATOM):
             return refusal(404, "There is nothing at this address.")
         try:
-            reply = self.stream(request, stream.group(2)) if stream else self.atom(request, ATOM[request.path])
+            reply = self.stream(request, stream.group(2), stream.group(3)) if stream else self.atom(request, ATOM[request.path])
         except ValueError as error:
             return refusal(400, str(error))
         reply.chunked = self.settings["chunked"]
@@ -126,6 +133,20 @@ class Connections:
             return refusal(400, "The entry is no status.")
         self.stories.add(source="profiles", title=text, author=self.settings["user"])
         return Reply(200)
+
+    def microblog(self, request):
+        """Takes an activity entry, of which only the content counts, and answers with the entry that it became."""
+        if request.header("Content-Type").split(";")[0].strip() != "application/json":
+            return refusal(415, "The content type is not supported.")
+        try:
+            text = json.loads(request.body)["content"].strip()
+        except (ValueError, LookupError, TypeError, AttributeError):
+            text = ""
+        if not text:
+            return refusal(400, "The entry has no content.")
+        self.stories.add(source="profiles", title=text, author=self.settings["user"])
+        entry = {"entry": {"id": "urn:lsid:lconn.ibm.com:profiles.note:%d" % len(self.stories.list()), "content": text}}
+        return Reply(200, json.dumps(entry), "application/json;charset=UTF-8")
 
     def atom(self, request, resource):
         size, page = min(whole(request, "ps", 20), 100), whole(request, "page", 1)
@@ -203,11 +224,13 @@ class Connections:
         return '  <link rel="%s" type="application/atom+xml" href="%s"/>\n' % (
             relation, escape("%s%s?%s" % (self.settings["link_base"] or base, request.path, urlencode(query))))
 
-    def stream(self, request, application):
+    def stream(self, request, community, application):
         size = whole(request, "count", 20)
         start = request.count("startIndex", 0) if self.settings["stream_counts"] else 0
-        source = {"@all": None, "@status": "profiles", "dogear": "bookmarks"}.get(application, application)
+        source = {"@all": None, "@communities": None, "@status": "profiles", "dogear": "bookmarks"}.get(application, application)
         found = self.select(request, source, "updatedSince")
+        if community:
+            found = [s for s in found if s.container == community]
         if request.query.get("filterBy") == "involved":
             found = [s for s in found if s.userid == request.query.get("filterValue")]
         rows = found[start:start + size]

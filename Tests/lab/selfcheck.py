@@ -363,6 +363,19 @@ def a_status_is_published(lab):
 
 
 @check
+def a_status_is_posted(lab):
+    def post(body, type="application/json"):
+        return lab.call("connections", "/connections/opensocial/basic/rest/ublog/@me/@all", body, "POST", {"Content-Type": type})[0]
+    before = lab.control("/lab/connections/stories")
+    assert post(b'{"content": "x"}', "text/plain") == 415 and post(b"{") == post(b'{"content": " "}') == post(b"[]") == 400
+    assert lab.control("/lab/connections/stories") == before
+    assert post('{"content": "R&D is <ready> \u00e9"}'.encode()) == 200
+    newest = lab.control("/lab/connections/stories")[0]
+    assert newest["title"].endswith(": R&D is <ready> \u00e9") and newest["source"] == "profiles"
+    lab.control("/lab/connections/delete", {"id": newest["id"]})
+
+
+@check
 def errors_of_the_updates(lab):
     for query in ("?ps=0", "?page=x", "?since=yesterday"):
         status, headers, body = lab.call("connections", "/news/atom/stories/public" + query)

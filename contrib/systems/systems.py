@@ -9,7 +9,9 @@ import shutil
 import sys
 import time
 
+from clouds import Keystone
 from development import Buildbot, Gitweb, Pelican
+from home import HomeAssistant
 from infrastructure import EC2, Etcd, RabbitMQ, Registry
 from monitoring import Alertmanager, AlertmanagerReceiver, Icinga, Prometheus, Supervisor, Systemd
 from personal import Aria2, Calendar, Radicale, Synapse, Syncthing, Transmission
@@ -17,8 +19,8 @@ from processes import Box, Failure, Skipped
 from watcher import Watcher
 
 SYSTEMS = [
-    EC2, Prometheus, Alertmanager, AlertmanagerReceiver, Icinga, RabbitMQ, Registry, Etcd, Supervisor, Systemd, Buildbot, Gitweb,
-    Pelican, Transmission, Aria2, Syncthing, Radicale, Calendar, Synapse,
+    EC2, Keystone, Prometheus, Alertmanager, AlertmanagerReceiver, Icinga, RabbitMQ, Registry, Etcd, Supervisor, Systemd, Buildbot, Gitweb,
+    Pelican, HomeAssistant, Transmission, Aria2, Syncthing, Radicale, Calendar, Synapse,
 ]
 
 

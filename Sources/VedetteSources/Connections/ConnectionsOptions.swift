@@ -7,16 +7,21 @@ enum ConnectionsOptions {
     static let specs: [OptionSpec] = [
         OptionSpec(
             "updates", .choice(ConnectionsResource.allCases.map(\.rawValue)),
-            "Whose updates: everybody's (`public`), one person's, status updates, your own views, or a search.",
+            "Whose updates: everybody's (`public`), one person's, status updates, your own views, or a search. The stream alone "
+                + "has `responses` to what is yours, `actions` that are asked of you, and `mentions` of you.",
             default: "public"),
         OptionSpec(
             "format", .choice(["atom", "json"]),
-            "`atom`: the Updates API; `json`: the activity stream of Connections 4 and later.", default: "atom"),
+            "`atom`: the Updates API; `json`: the activity stream of Connections 4 and later.",
+            default: "`atom`; `json` where the stream alone has the view"),
         OptionSpec(
             "source", .text,
             "Updates of one application: activities, blogs, bookmarks, communities, files, forums, profiles or wikis; of "
                 + "status updates also all, following, network or organization."),
-        OptionSpec("container", .text, "The id of one blog, community, wiki … in the application that `source` names."),
+        OptionSpec(
+            "container", .text,
+            "The id of one blog, community, wiki … in the application that `source` names; of the stream's `community` the id of "
+                + "the one community to read."),
         OptionSpec("userid", .text, "Updates of the person with this id; it wins over `email`."),
         OptionSpec("email", .text, "Updates of the person with this address, where the site shows addresses."),
         OptionSpec("before", .text, "Only what was last changed before this date."),
@@ -52,6 +57,21 @@ enum ConnectionsOptions {
         }
         guard parts.count == 2 else { return parts[0] }
         return text.contains("_") ? "\(parts[0])_\(parts[1].uppercased())" : "\(parts[0])-\(parts[1])"
+    }
+
+    /// Returns the id of a community as its page's address has it, of that or of the id in the stream's own form.
+    static func community(_ options: Options) throws(OptionProblem) -> String? {
+        guard let text = try text("container", options) else { return nil }
+        let id = text.split(separator: ":").last.map(String.init) ?? text
+        let isURN = text.hasPrefix("urn:lsid:") && text.hasSuffix("communities.community:\(id)")
+        guard isURN || id == text, id.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }) else {
+            throw OptionProblem(
+                "container",
+                detail:
+                    "'\(text)' is not the id of a community; write what follows communityUuid= in the address of its "
+                    + "page")
+        }
+        return id
     }
 
     static func email(_ options: Options) throws(OptionProblem) -> String? {

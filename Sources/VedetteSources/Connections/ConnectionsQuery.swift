@@ -20,12 +20,14 @@ struct ConnectionsQuery: Sendable {
 
     init(_ options: Options) throws(OptionProblem) {
         resource = options.text("updates").flatMap(ConnectionsResource.init(rawValue:)) ?? .public
-        isStream = options.text("format") == "json"
+        isStream = options.text("format").map { $0 == "json" } ?? (resource.atomPath == nil)
         language = try ConnectionsOptions.language(options)
         since = try ConnectionsOptions.date("since", options)
         try ConnectionsQuery.checkKnown(options, resource, isStream: isStream)
         let (application, viewer) = try ConnectionsQuery.source(options, resource, isStream: isStream)
-        path = try ConnectionsQuery.path(resource, application, isStream: isStream)
+        path =
+            try isStream
+            ? ConnectionsQuery.streamPath(resource, application, options) : ConnectionsQuery.atomPath(resource)
         try addPerson(options)
         if isStream {
             try addStream(options)
@@ -49,7 +51,8 @@ struct ConnectionsQuery: Sendable {
         var unknown: [String] = []
         var place = "'updates: \(resource.rawValue)'"
         if isStream {
-            (unknown, place) = (["before", "container", "email", "comments", "tag", "page"], "'format: json'")
+            (unknown, place) = (["before", "email", "comments", "tag", "page"], "'format: json'")
+            if resource != .community { unknown.append("container") }
         } else if resource == .search {
             unknown = ["before", "since", "container", "comments"]
         } else {
@@ -64,6 +67,7 @@ struct ConnectionsQuery: Sendable {
         switch name {
         case "email" where isStream: "write the person's userid"
         case "comments" where !isStream: "it belongs to 'updates: status'"
+        case "container" where isStream: "it belongs to 'updates: community'"
         case "query", "tag": isStream ? "write a query" : "it belongs to 'updates: search'"
         default: "remove it"
         }
@@ -83,17 +87,28 @@ struct ConnectionsQuery: Sendable {
             detail: "\(quoted(text)) is not an application; known are \(known.joined(separator: ", "))\(guess)")
     }
 
-    private static func path(
-        _ resource: ConnectionsResource, _ application: ConnectionsApplication?, isStream: Bool
+    private static func atomPath(_ resource: ConnectionsResource) throws(OptionProblem) -> String {
+        guard let path = resource.atomPath else {
+            throw OptionProblem(
+                "format", detail: "'format: atom' has no '\(resource.rawValue)'; use the format json")
+        }
+        return path
+    }
+
+    private static func streamPath(
+        _ resource: ConnectionsResource, _ application: ConnectionsApplication?, _ options: Options
     ) throws(OptionProblem) -> String {
-        guard isStream else { return resource.atomPath }
-        guard let path = resource.streamPath(application) else {
+        let community = resource == .community ? try ConnectionsOptions.community(options) : nil
+        guard let path = resource.streamPath(application, community: community) else {
             throw OptionProblem(
                 "updates", detail: "'format: json' has no '\(resource.rawValue)'; use the format atom")
         }
-        if resource == .status, let application {
+        if let application, !resource.streamTakesApplication(community: community) {
+            let remedy = resource == .community ? "remove it, or name one community as 'container'" : "remove it"
             throw OptionProblem(
-                "source", detail: "the stream of status updates has no '\(application.rawValue)'; remove it")
+                "source",
+                detail: "with 'format: json', 'updates: \(resource.rawValue)' has no '\(application.rawValue)'; "
+                    + remedy)
         }
         return path
     }

@@ -2,16 +2,17 @@
 
 /// A resource of IBM Lotus / HCL Connections that lists updates.
 enum ConnectionsResource: String, CaseIterable, Sendable {
-    case `public`, person, status, newsfeed, top, community, saved, search
+    case `public`, person, status, newsfeed, top, community, saved, search, responses, actions, mentions
 
-    /// The path in the Updates API, under the News application, or in the Search API.
-    var atomPath: String {
+    /// The path in the Updates API, under the News application, or in the Search API; nil where the stream alone has the view.
+    var atomPath: String? {
         switch self {
         case .public: "/news/atom/stories/public"
         case .person: "/news/atom/stories/public/person"
         case .status: "/news/atom/stories/statusupdates"
         case .newsfeed, .top, .community, .saved: "/news/atom/stories/\(rawValue)"
         case .search: "/search/atom/search/results"
+        case .responses, .actions, .mentions: nil
         }
     }
 
@@ -19,18 +20,36 @@ enum ConnectionsResource: String, CaseIterable, Sendable {
     private var streamView: String? {
         switch self {
         case .public, .person, .status: "@public/@all"
-        case .newsfeed: "@me/@all"
-        case .saved: "@me/@saved"
-        case .top, .community, .search: nil
+        case .newsfeed, .community: "@me/@all"
+        case .saved, .responses, .actions, .mentions: "@me/@\(rawValue)"
+        case .top, .search: nil
         }
     }
 
-    /// Returns the path of the later JSON activity stream. Its part `basic` selects basic authentication.
-    func streamPath(_ application: ConnectionsApplication?) -> String? {
-        streamView.map { view in
-            let last = self == .status ? "@status" : application?.streamName ?? "@all"
-            return "/connections/opensocial/basic/rest/activitystreams/\(view)/\(last)"
+    /// What stands in the place of an application and leaves no room for one; nil where an application may be named.
+    private var streamSubject: String? {
+        switch self {
+        case .status: "@status"
+        case .community: "@communities"
+        default: nil
         }
+    }
+
+    /// Whether updates of one application can be requested from the stream's view.
+    func streamTakesApplication(community: String?) -> Bool { streamSubject == nil || community != nil }
+
+    /// Returns the path of the later JSON activity stream. Its part `basic` selects basic authentication.
+    ///
+    /// - Parameter community: the id of the one community whose own stream is read.
+    func streamPath(_ application: ConnectionsApplication?, community: String?) -> String? {
+        let name = application?.streamName ?? "@all"
+        let view: String? =
+            if let community {
+                "urn:lsid:lconn.ibm.com:communities.community:\(community)/@all/\(name)"
+            } else {
+                streamView.map { "\($0)/\(streamSubject ?? name)" }
+            }
+        return view.map { "/connections/opensocial/basic/rest/activitystreams/\($0)" }
     }
 }
 
