@@ -22,10 +22,15 @@ struct ConfigurationBuilder {
         if let tried { sections.rules = rules(of: tried) }
         let serverReader = ServerReader(values: values)
         let servers = named(sections.maps["servers"], "server").map { ($0.name, serverReader.server($0)) }
+        let windowEntries = named(sections.maps["windows"], "window")
+        let windows = Dictionary(
+            windowEntries.map {
+                ($0.name, WindowReader(values: values, recurrence: kinds.recurrence).window($0))
+            }, uniquingKeysWith: { first, _ in first })
         let sourceReader = SourceReader(
             kinds: kinds.sources, servers: Dictionary(servers, uniquingKeysWith: { first, _ in first }),
-            values: values)
-        let sourceEntries = named(sections.maps["sources"], "source")
+            windows: windows, values: values)
+        let sourceEntries = named(sections.maps["sources"], "source", SourceExpansion(values: values).expand)
         let sources = sourceEntries.map { ($0.name, sourceReader.source($0)) }
         let (settings, heartbeat, listen) = SettingsReader(values: values).settings(
             sections.maps["settings"] ?? [])
@@ -37,16 +42,12 @@ struct ConfigurationBuilder {
 
         let fields = sources.map { ($0.0, $0.1?.kind.fieldNames) }
         let textless = Set(kinds.sinks.filter { !$0.showsTexts }.map(\.name))
-        let windowEntries = named(sections.maps["windows"], "window")
-        let windows = windowEntries.map {
-            ($0.name, WindowReader(values: values, recurrence: kinds.recurrence).window($0))
-        }
         let ruleReader = RuleReader(
             scope: NameScope(fields: Dictionary(fields, uniquingKeysWith: { first, _ in first })),
             sinks: sinks.map(\.0),
             textless: Set(sinks.compactMap(\.1).filter { textless.contains($0.kindName) }.map(\.name)),
             each: Set(sinks.compactMap(\.1).filter { !$0.policy.isTextSink && !$0.isGrouped }.map(\.name)),
-            windows: Dictionary(windows, uniquingKeysWith: { first, _ in first }), values: values)
+            windows: windows, values: values)
         let rules = rules(sections.rules, ruleReader)
         validate(rules, sources: zip(sourceEntries, sources.map(\.1)).map { (entry: $0, source: $1) })
         if settings.postgres != nil {
@@ -111,9 +112,12 @@ struct ConfigurationBuilder {
     }
 
     /// Returns the entries of a section over all files. A name that is used twice is an error with both places.
-    private func named(_ nodes: [YAMLNode]?, _ noun: String) -> [YAMLEntry] {
+    /// - Parameter expand: makes the entries of a written one.
+    private func named(
+        _ nodes: [YAMLNode]?, _ noun: String, _ expand: (YAMLEntry) -> [YAMLEntry] = { [$0] }
+    ) -> [YAMLEntry] {
         var places: [String: Place] = [:]
-        let entries = (nodes ?? []).flatMap { $0.entries("'\(noun)s'", findings) ?? [] }
+        let entries = (nodes ?? []).flatMap { $0.entries("'\(noun)s'", findings) ?? [] }.flatMap(expand)
         return entries.filter { entry in
             guard NameValidator.check(entry.name, noun, at: entry.key.place, findings) != nil else { return false }
             guard let first = places[entry.name] else {

@@ -126,6 +126,10 @@ enum ConfigurationKeys {
     /// The keys of every source.
     static let source = [
         Key("kind", .text, "How it is requested and read.", required: true),
+        Key(
+            SourceExpansion.key, .either(.list(.map(.text)), .map(.oneOrMany(.text))),
+            "Makes a source of each value: `site-{{host}}` with {host: [a, b]}. Of several names every combination counts; a list of maps has the combinations."
+        ),
         Key("server", .text, "The server it is on."),
         Key("path", .text, "The path on the server: from the root with a leading `/`, else below the server's URL."),
         Key("url", .text, "Instead of `server` and `path`."),
@@ -133,6 +137,13 @@ enum ConfigurationKeys {
         Key(
             "every", .duration(atLeast: PollInterval.shortest), "How often it is polled, jittered by 10 %.",
             otherwise: "the kind's: 60s or 30m"),
+        Key(
+            "at", .oneOrMany(.text),
+            "Times at which it is polled, as 08:00, \"mon-fri 17:30\" or \"sat 9:00 Europe/Vienna\"; instead of `every`."
+        ),
+        Key(
+            "during", .oneOrMany(.text), "Names of windows; outside of them it is not polled.", otherwise: "at any time"
+        ),
         Key("while", .object(interval), "Polls at another interval while any item is in one of the states."),
         Key(
             "stream", .either(.flag, .object(stream)),

@@ -86,8 +86,11 @@ public struct ConfigurationLoader: Sendable {
     /// Returns the names that are in use, also when the files have errors. Reads no secret.
     public func names() -> NamesInUse {
         var names = NamesInUse()
+        let secrets = SecretReader(environment: environment, findings: Findings(), reads: false)
+        let expansion = SourceExpansion(values: ValueReader(secrets: secrets))
         for root in roots() {
-            names.sources.formUnion(root.child("sources")?.keys.compactMap(\.text) ?? [])
+            let entries = root.child("sources")?.entries("'sources'", expansion.values.findings) ?? []
+            names.sources.formUnion(entries.flatMap(expansion.expand).map(\.name))
             names.sinks.formUnion(root.child("sinks")?.keys.compactMap(\.text) ?? [])
             names.servers.formUnion(root.child("servers")?.keys.compactMap(\.text) ?? [])
             names.rules.formUnion(root.child("rules")?.children.compactMap { $0.child("name")?.text } ?? [])

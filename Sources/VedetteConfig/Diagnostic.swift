@@ -48,6 +48,8 @@ struct Place: Sendable, Hashable {
     var file: String
     var line = 0
     var column = 0
+    /// The values of `each` with which what is there was read.
+    var expansion: YAMLExpansion?
 
     /// The position as another diagnostic refers to it.
     var text: String { line == 0 ? file : "\(file):\(line):\(column)" }
@@ -56,6 +58,8 @@ struct Place: Sendable, Hashable {
 /// Collects the diagnostics of one load, so that all of them are reported at once.
 final class Findings {
     private(set) var all: [Diagnostic] = []
+    /// What was said of one source that `each` made, and is not repeated for each other.
+    private var expanded: Set<Diagnostic> = []
     /// Diagnostics that are kept; nobody reads more.
     private static let maximum = 1000
 
@@ -77,10 +81,15 @@ final class Findings {
         isFailedTest: Bool = false
     ) {
         guard all.count < Findings.maximum else { return }
-        all.append(
-            Diagnostic(
-                file: place.file, line: place.line, column: place.column, message: message, severity: severity,
-                mayPass: mayPass, isFailedTest: isFailedTest))
+        var diagnostic = Diagnostic(
+            file: place.file, line: place.line, column: place.column, message: message, severity: severity,
+            mayPass: mayPass, isFailedTest: isFailedTest)
+        if let expansion = place.expansion {
+            diagnostic.message = message.replacing("'\(expansion.to)'", with: "'\(expansion.from)'")
+            guard expanded.insert(diagnostic).inserted else { return }
+            diagnostic.message = "\(message) (with \(expansion.values) of 'each')"
+        }
+        all.append(diagnostic)
     }
 
     /// Returns the diagnostics by file and position, without duplicates: an alias is read as often as it is used.

@@ -190,7 +190,7 @@ public actor Watcher {
     /// After a suspend, what became due meanwhile is polled once, spread, and the time does not count towards `give_up`.
     private func catchUpAfterSleep() {
         guard suspends.takeSuspend() else { return }
-        schedule.catchUp(at: dependencies.clock.now().boot)
+        schedule.catchUp(at: dependencies.clock.now())
         // Servers have given up connections that were silent for so long.
         for source in schedule.all where source.isStreaming { source.cancelPoll() }
         Task { [dispatcher] in await dispatcher.excludeSuspend() }

@@ -246,7 +246,7 @@ struct NonsenseTests {
             load(text + rule).diagnostics.map(\.description) == [
                 "a.yaml:1:47: warning: the source 'b' is unused: no rule is about it; its events reach only 'tail'; remove it, or use it in a rule",
                 "a.yaml:2:58: warning: the sink 'z' is unused: no rule notifies it, and no sink has it under 'else'; remove it, or use it in a rule",
-                "a.yaml:3:42: warning: the window 'lunch' is unused: no rule names it; remove it, or use it in a rule",
+                "a.yaml:3:42: warning: the window 'lunch' is unused: no rule and no source names it; remove it, or use it in a rule",
             ])
         let wrong = load(text + rule.replacing("notify: x", with: "notify: xx"))
         #expect(!wrong.problems.isEmpty && wrong.problems.count == wrong.diagnostics.count, "\(wrong.diagnostics)")

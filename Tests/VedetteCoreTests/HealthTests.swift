@@ -10,7 +10,7 @@ struct HealthTests {
         var health = Health()
         let failing = health.pollFailed(.timeout, detail: "no answer", fails: 100, at: at(0))
         #expect(failing == nil)
-        let stale = health.becameStale(every: .seconds(60), at: at(3600))
+        let stale = health.becameStale(PollInterval(every: .seconds(60)), at: at(3600))
         #expect(stale?.kind == .stale)
         let recovered = health.pollSucceeded(at: at(3660))
         #expect(recovered?.kind == .recovered && recovered?.error?.detail == "no answer")

@@ -170,15 +170,15 @@ struct SchedulingTests {
     @Test("without a good poll for ten intervals, and an hour at least, a source is stale once; a good poll ends that")
     func stale() {
         var health = Health()
-        #expect(health.becameStale(every: .seconds(60), at: at(1)) == nil)
+        #expect(health.becameStale(PollInterval(every: .seconds(60)), at: at(1)) == nil)
         _ = health.pollFailed(.timeout, detail: "a", fails: 3, at: at(0))
-        #expect(health.becameStale(every: .seconds(60), at: at(3599)) == nil)
-        #expect(health.becameStale(every: .seconds(600), at: at(5999)) == nil)
-        #expect(health.becameStale(every: .seconds(60), at: at(3600))?.kind == .stale)
-        #expect(health.becameStale(every: .seconds(60), at: at(9999)) == nil)
+        #expect(health.becameStale(PollInterval(every: .seconds(60)), at: at(3599)) == nil)
+        #expect(health.becameStale(PollInterval(every: .seconds(600)), at: at(5999)) == nil)
+        #expect(health.becameStale(PollInterval(every: .seconds(60)), at: at(3600))?.kind == .stale)
+        #expect(health.becameStale(PollInterval(every: .seconds(60)), at: at(9999)) == nil)
         _ = health.pollSucceeded(at: at(10_000))
         _ = health.pollFailed(.timeout, detail: "b", fails: 3, at: at(10_001))
-        #expect(health.becameStale(every: .seconds(60), at: at(13_601))?.kind == .stale)
+        #expect(health.becameStale(PollInterval(every: .seconds(60)), at: at(13_601))?.kind == .stale)
     }
 
     @Test(

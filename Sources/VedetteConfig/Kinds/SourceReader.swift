@@ -7,6 +7,7 @@ struct SourceReader {
     let kinds: [SourceKindEntry]
     /// The servers by name; nil for one with an error.
     let servers: [String: Server?]
+    var windows: [String: [CivilWindow]] = [:]
     let values: ValueReader
 
     private var findings: Findings { values.findings }
@@ -48,6 +49,7 @@ struct SourceReader {
 
     private func interval(_ map: MapReader, default: Duration) -> PollInterval {
         var interval = PollInterval(every: map.duration("every") ?? `default`, isExplicit: map.has("every"))
+        interval.calendar = CalendarReader(windows: windows, findings: findings).calendar(map)
         guard let inner = map.object("while") else { return interval }
         interval.whileStates = inner.texts("state")
         interval.whileEvery = inner.duration("every")

@@ -93,19 +93,25 @@ struct WindowReader {
     func days(_ map: MapReader) -> Set<Int> {
         var days = Set<Int>()
         for (text, place) in map.words("days") {
-            let ends = text.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
-            let numbers = ends.compactMap { WindowReader.names.firstIndex(of: $0) }
-            guard (1...2).contains(ends.count), numbers.count == ends.count, let first = numbers.first,
-                let last = numbers.last
-            else {
+            guard let some = WindowReader.days(text) else {
                 findings.error(
                     place,
                     "'days' takes \(WindowReader.names.joined(separator: ", ")) and spans as mon-fri, not '\(text)'")
                 continue
             }
-            // `fri-mon` continues over the weekend.
-            for step in 0...((last - first + 7) % 7) { days.insert((first + step) % 7 + 1) }
+            days.formUnion(some)
         }
         return days
+    }
+
+    /// Returns the days of `sat` and `mon-fri`; nil for anything else.
+    static func days(_ text: String) -> Set<Int>? {
+        let ends = text.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+        let numbers = ends.compactMap { names.firstIndex(of: $0) }
+        guard (1...2).contains(ends.count), numbers.count == ends.count, let first = numbers.first,
+            let last = numbers.last
+        else { return nil }
+        // `fri-mon` continues over the weekend.
+        return Set((0...((last - first + 7) % 7)).map { (first + $0) % 7 + 1 })
     }
 }

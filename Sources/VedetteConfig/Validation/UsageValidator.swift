@@ -22,9 +22,10 @@ struct UsageValidator {
             (read.rule.notify + read.rule.gates.escalate.flatMap(\.notify)).map(\.sink)
         }
         warn(sinks, "sink", except: Set(fallbacks + notified), "no rule notifies it, and no sink has it under 'else'")
-        // By the texts of the rules: wherever a rule names it.
-        let named = rules.reduce(into: Set<String>()) { $0.formUnion(scalars(of: $1.node)) }
-        warn(windows, "window", except: named, "no rule names it")
+        // By the texts of the rules: wherever a rule names it, or a source has it under 'during'.
+        var named = rules.reduce(into: Set<String>()) { $0.formUnion(scalars(of: $1.node)) }
+        for source in sources { named.formUnion(texts(of: source.value.child("during"))) }
+        warn(windows, "window", except: named, "no rule and no source names it")
     }
 
     private func warn(_ entries: [YAMLEntry], _ noun: String, except used: Set<String>, _ reason: String) {

@@ -14,7 +14,8 @@ final class AliasBudget {
             isReported = true
             findings.end(
                 place,
-                "the files hold more than \(AliasBudget.maximum) values once aliases (*name) are replaced; remove some")
+                "the files hold more than \(AliasBudget.maximum) values once aliases (*name) and 'each' are replaced; remove some"
+            )
         }
         return left >= 0
     }

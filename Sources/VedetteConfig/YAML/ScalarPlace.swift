@@ -34,7 +34,9 @@ extension YAMLNode {
         guard !first.isEmpty, line + row < source.lines.count,
             let indentation = indentation(of: Array(first), in: source.lines[line])
         else { return nil }
-        return Place(file: source.file.path, line: line + row + 1, column: indentation + column + 1)
+        return Place(
+            file: source.file.path, line: line + row + 1, column: indentation + column + 1,
+            expansion: source.expansion)
     }
 
     private func indentation(of text: [Unicode.Scalar], in line: [Unicode.Scalar]) -> Int? {
@@ -60,7 +62,8 @@ extension YAMLNode {
                 column += quote == "'" && scalar == "'" ? 2 : 1
             }
         }
-        return Place(file: source.file.path, line: mark.line, column: column + 1)
+        return Place(
+            file: source.file.path, line: mark.line, column: column + 1, expansion: source.expansion)
     }
 
     private func escapeLength(_ line: [Unicode.Scalar], _ column: Int) -> Int {

@@ -7,11 +7,32 @@ import Yams
 final class YAMLSource {
     let file: ConfigurationFile
     let budget: AliasBudget
-    /// The lines of the file, to find the place of a character inside a scalar.
-    private(set) lazy var lines = file.text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+    /// The values of `each` that the nodes were made with; nil for nodes as they are written.
+    let expansion: YAMLExpansion?
+    /// What nodes were written in that `each` expanded, which has the lines for all of them.
+    private let written: YAMLSource?
+    private lazy var ownLines = file.text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
         .map { Array($0) }
 
-    init(file: ConfigurationFile, budget: AliasBudget) { (self.file, self.budget) = (file, budget) }
+    /// The lines of the file, to find the place of a character inside a scalar.
+    var lines: [[Unicode.Scalar]] { written?.lines ?? ownLines }
+
+    init(file: ConfigurationFile, budget: AliasBudget) {
+        (self.file, self.budget, expansion, written) = (file, budget, nil, nil)
+    }
+
+    init(_ written: YAMLSource, expanded: YAMLExpansion) {
+        (file, budget, expansion, self.written) = (written.file, written.budget, expanded, written)
+    }
+}
+
+/// The values of `each` that a source was made with.
+struct YAMLExpansion: Sendable, Hashable {
+    /// `host 'a.example'`
+    var values: String
+    /// The name as it is written, and with the values.
+    var from: String
+    var to: String
 }
 
 /// A node of a file.
@@ -20,8 +41,9 @@ struct YAMLNode {
     let source: YAMLSource
 
     var place: Place {
-        guard let mark = node.mark else { return Place(file: source.file.path) }
-        return Place(file: source.file.path, line: mark.line, column: mark.column)
+        guard let mark = node.mark else { return Place(file: source.file.path, expansion: source.expansion) }
+        return Place(
+            file: source.file.path, line: mark.line, column: mark.column, expansion: source.expansion)
     }
 
     /// Whether it is the value of a `key:` without a value.

@@ -58,15 +58,15 @@ public struct Health: Sendable, Hashable {
     }
 
     /// Returns a `stale` event, once, when there was no good poll for ten intervals and at least an hour.
-    public mutating func becameStale(every: Duration, at now: Timestamp) -> DraftEvent? {
-        guard isStaleDue(every: every, at: now) else { return nil }
+    public mutating func becameStale(_ interval: PollInterval, at now: Timestamp) -> DraftEvent? {
+        guard isStaleDue(interval, at: now) else { return nil }
         isStale = true
         return DraftEvent(.stale, error: problem)
     }
 
     /// Whether there was no good poll for so long, and no event says so yet.
-    public func isStaleDue(every: Duration, at now: Timestamp) -> Bool {
-        staleAt(every: every).map { $0 <= now } ?? false
+    public func isStaleDue(_ interval: PollInterval, at now: Timestamp) -> Bool {
+        staleAt(interval).map { $0 <= now } ?? false
     }
 
     /// Returns the events of time that passed without a poll.
@@ -79,26 +79,27 @@ public struct Health: Sendable, Hashable {
             isFailing = true
             events.append(DraftEvent(.failing, error: problem))
         }
-        if let stale = becameStale(every: interval.every, at: now) { events.append(stale) }
+        if let stale = becameStale(interval, at: now) { events.append(stale) }
         return events
     }
 
     /// Returns when `timePassed` has the next event; nil when only a poll can bring one.
     public func deadline(_ interval: PollInterval, fails: Int, notBefore: Timestamp?) -> Timestamp? {
-        [failingAt(interval, fails: fails, notBefore: notBefore), staleAt(every: interval.every)].compactMap { $0 }
+        [failingAt(interval, fails: fails, notBefore: notBefore), staleAt(interval)].compactMap { $0 }
             .min()
     }
 
     /// Returns when the source becomes stale; nil when it does not fail, or is stale already.
-    private func staleAt(every: Duration) -> Timestamp? {
-        isStale ? nil : failingSince?.advanced(by: max(every * 10, .seconds(3600)))
+    private func staleAt(_ interval: PollInterval) -> Timestamp? {
+        guard !isStale, let failingSince else { return nil }
+        return interval.deadline(max(interval.every * 10, .seconds(3600)), since: failingSince)
     }
 
     /// Returns when the source becomes failing although Retry-After forbids the polls that would show it: at the time by
     /// which `fails` polls would have failed. Nil while polls can happen, since then they decide.
     private func failingAt(_ interval: PollInterval, fails: Int, notBefore: Timestamp?) -> Timestamp? {
         guard !isFailing, let failingSince, let notBefore else { return nil }
-        let at = failingSince.advanced(by: interval.longestDelay(untilFailures: fails))
+        let at = interval.deadline(interval.longestDelay(untilFailures: fails), since: failingSince)
         return at < notBefore ? at : nil
     }
 

@@ -37,6 +37,18 @@ extension PollInterval {
         (1..<max(1, count)).reduce(.zero) { $0 + delay(failures: $1, random: 1) }
     }
 
+    /// Returns when so much time has passed in which the source may be polled.
+    public func deadline(_ duration: Duration, since start: Timestamp) -> Timestamp {
+        calendar?.deadline(duration, since: start) ?? start.advanced(by: duration)
+    }
+
+    /// Whether a good poll left open what another one decides: an absence, an empty list, an item in transition.
+    func isOpen(after snapshot: SnapshotHead) -> Bool {
+        if snapshot.pendingAbsences > 0 { return true }
+        if let emptiness = snapshot.emptiness, emptiness != .accepted { return true }
+        return whileEvery != nil && whileStates.contains { snapshot.states[$0, default: 0] > 0 }
+    }
+
     /// The longest that a stored due time may lie ahead, whatever the wall clock did meanwhile.
     public func longestDelay(_ health: Health) -> Duration {
         let isGone = health.problem?.failure == Failure.gone.rawValue

@@ -51,7 +51,7 @@ public struct PollTransition: Sendable {
         {
             events.append(event)
         }
-        if let event = record.health.becameStale(every: source.interval.every, at: now) { events.append(event) }
+        if let event = record.health.becameStale(source.interval, at: now) { events.append(event) }
         let delay = interval.delay(failures: record.health.failures, random: random.fraction())
         schedule(after: failure == .gone ? max(delay, PollInterval.ofGone) : delay)
         wait(retryAfter)
@@ -115,7 +115,8 @@ public struct PollTransition: Sendable {
         schedule(
             after: record.health.failures > 0
                 ? interval.delay(failures: record.health.failures, random: random.fraction())
-                : interval.delay(states: difference.head.states, freshFor: freshFor, random: random.fraction()))
+                : interval.delay(states: difference.head.states, freshFor: freshFor, random: random.fraction()),
+            isOpen: record.health.failures > 0 || interval.isOpen(after: difference.head))
         wait(retryAfter)
     }
 
@@ -132,7 +133,7 @@ public struct PollTransition: Sendable {
     public mutating func opened(_ evidence: PollEvidence) {
         let failures = record.health.failures
         if let event = record.health.pollSucceeded(evidence, at: now) { events.append(event) }
-        if let event = record.health.becameStale(every: source.interval.every, at: now) { events.append(event) }
+        if let event = record.health.becameStale(source.interval, at: now) { events.append(event) }
         isDeferrable = events.isEmpty && record.health.failures == failures
         schedule(after: interval.delay(states: [:], freshFor: nil, random: random.fraction()))
         record.notBefore = nil
@@ -153,12 +154,21 @@ public struct PollTransition: Sendable {
     public mutating func moved(to address: String?) { record.movedTo = address }
 
     /// An open connection has no due time.
-    private mutating func schedule(after delay: Duration) {
+    /// - Parameter isOpen: whether the poll left open what another one decides.
+    private mutating func schedule(after delay: Duration, isOpen: Bool = true) {
         record.connection = connection
-        record.due = connection == .open ? nil : now.advanced(by: delay)
+        let usual = now.advanced(by: delay)
+        let due =
+            interval.calendar.map { calendar in
+                calendar.due(usual, after: now, isOpen: isOpen, spread: delay * 0.1 * random.fraction())
+            } ?? usual
+        record.due = connection == .open ? nil : due
     }
 
     private mutating func wait(_ retryAfter: Duration?) {
         record.notBefore = PollInterval.notBefore(retryAfter, at: now)
+        guard let calendar = interval.calendar, let due = record.due, let notBefore = record.notBefore, due < notBefore
+        else { return }
+        record.due = calendar.opening(notBefore)
     }
 }

@@ -22,6 +22,8 @@ public struct SourceStatus: Sendable {
     public let kindName: String
     /// The interval that is configured.
     public let every: Duration
+    /// When it is polled by the calendar; nil for at the interval, at any time.
+    public private(set) var calendar: PollCalendar?
     /// Whether the server's certificate is not verified.
     public let isInsecure: Bool
     /// The digest of the URL that is configured; nil when that is unknown.
@@ -47,13 +49,20 @@ public struct SourceStatus: Sendable {
         self.init(
             name: source.name, kindName: source.kindName, every: source.interval.every,
             isInsecure: source.server.tls.insecure, urlDigest: source.urlDigest, record: record)
+        calendar = source.interval.calendar
     }
 
     /// Returns the status of the same source with another record.
     func with(_ record: SourceRecord?) -> SourceStatus {
-        SourceStatus(
+        var status = SourceStatus(
             name: name, kindName: kindName, every: every, isInsecure: isInsecure, urlDigest: urlDigest, record: record)
+        status.calendar = calendar
+        return status
     }
+
+    /// When it is polled: `every 60s`, `at mon-fri 08:00`, `every 60s during office`.
+    /// - Parameter every: the interval in words.
+    public func polled(every: String) -> String { PollCalendar.text(calendar, every: every) }
 
     private static func health(of record: SourceRecord?) -> Health {
         guard let record else { return .new }

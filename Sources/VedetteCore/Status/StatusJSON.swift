@@ -57,6 +57,7 @@ extension StatusFacts {
         return .members([
             "source": .string(source.name), "kind": .string(source.kindName),
             "health": .string(source.health.rawValue), "every": .number(rounded: source.every.inSeconds),
+            "calendar": source.calendar.map { .string($0.text) },
             "items": record?.snapshot.map { .number($0.count) },
             "states": record?.snapshot.map { head in
                 .object(head.states.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: .number($0.value)) })

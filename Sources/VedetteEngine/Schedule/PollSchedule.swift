@@ -148,6 +148,7 @@ struct PollSchedule {
     mutating func makeDue(_ source: WatchedSource, at now: BootTime) -> Bool {
         guard !source.isRemoved, !source.isPolled else { return false }
         slots.stopWaiting(source)
+        source.isAskedFor = true
         schedule(source, at: now)
         return true
     }
@@ -178,7 +179,7 @@ struct PollSchedule {
 
     /// Starts the poll that has been due longest, else a health check; nil when nothing is due that has a slot.
     mutating func startNext(at now: Moment) -> Start? {
-        while slots.hasFree, let source = takeDue(at: now.boot) {
+        while slots.hasFree, let source = takeDue(at: now) {
             let obstacle = source.source.stream.flatMap { _ in slots.obstacleToStream(of: source.origin) }
             if source.source.stream != nil, obstacle == nil { return start(source, in: .streams) }
             guard network.isSlow(source.origin), !slots.hasFreeSlow else {
@@ -240,11 +241,17 @@ struct PollSchedule {
     }
 
     /// Takes the source that has been due longest.
-    private mutating func takeDue(at now: BootTime) -> WatchedSource? {
-        let due = dueQueue.next
-        guard let source = dueQueue.startNext(at: now).map({ byNumber[$0] }) else { return nil }
-        source.startedDue = due
-        return source
+    private mutating func takeDue(at now: Moment) -> WatchedSource? {
+        while let due = dueQueue.next, let source = dueQueue.startNext(at: now.boot).map({ byNumber[$0] }) {
+            guard source.allowsPoll(at: now.wall) else {
+                // It became due in a window that ended while the machine slept, or was early.
+                schedule(source, at: self.due(source, now: now))
+                continue
+            }
+            source.startedDue = due
+            return source
+        }
+        return nil
     }
 
     // MARK: Early polls
@@ -258,31 +265,33 @@ struct PollSchedule {
     }
 
     /// Polls what became due while the machine slept.
-    mutating func catchUp(at now: BootTime) {
+    mutating func catchUp(at now: Moment) {
         pollSoon(within: PollSchedule.catchUp, at: now) { [dueQueue] source in
-            dueQueue.due(of: source.number).map { $0 <= now } ?? false
+            dueQueue.due(of: source.number).map { $0 <= now.boot } ?? false
         }
     }
 
     /// Schedules early polls that show whether the network is up.
     private mutating func advance(for action: NetworkMonitor.Action, at now: Moment) {
         switch action {
-        case .pollSilentSources: pollSoon(within: PollSchedule.catchUp, at: now.boot, \.isSilent)
+        case .pollSilentSources: pollSoon(within: PollSchedule.catchUp, at: now, \.isSilent)
         case .pollReferenceHosts:
             // The poll of a long interval may be the only one that knows; Retry-After still takes precedence.
-            pollSoon(within: PollSchedule.referenceDelay, at: now.boot) { [network] source in
-                network.isAwaited(source.origin) && source.record.notBefore.map { $0 <= now.wall } ?? true
+            pollSoon(within: PollSchedule.referenceDelay, at: now) { [network] source in
+                source.isPolledAnyTime && network.isAwaited(source.origin)
+                    && source.record.notBefore.map { $0 <= now.wall } ?? true
             }
         }
     }
 
     /// Polls each of these once, spread so that they do not all come at once.
     private mutating func pollSoon(
-        within longest: Duration, at now: BootTime, _ isIncluded: (WatchedSource) -> Bool
+        within longest: Duration, at now: Moment, _ isIncluded: (WatchedSource) -> Bool
     ) {
-        for source in all where dueQueue.due(of: source.number) != nil && isIncluded(source) {
+        for source in all
+        where dueQueue.due(of: source.number) != nil && source.allowsPoll(at: now.wall) && isIncluded(source) {
             let spread = min(source.source.interval.every, longest) * random.fraction()
-            schedule(source, at: now.advanced(by: spread))
+            schedule(source, at: now.boot.advanced(by: spread))
         }
     }
 }

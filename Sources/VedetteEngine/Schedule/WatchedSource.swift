@@ -46,6 +46,8 @@ final class WatchedSource {
     var isStreaming = false
     /// When its poll under way, or waiting for a slot, was due; nil once that poll has started.
     var startedDue: BootTime?
+    /// Somebody asked for its next poll, which its calendar does not delay.
+    var isAskedFor = false
     var counters = PollMeter.Counters()
     var durations = PollDurations()
 
@@ -100,7 +102,7 @@ final class WatchedSource {
         (poll, healthCheck) = (nil, nil)
         // The commit of the poll that was cancelled may have brought its record back.
         if mustRestart { restart() }
-        (mustRestart, hasMoved) = (false, false)
+        (mustRestart, hasMoved, isAskedFor) = (false, false, false)
         for waiter in waiters { waiter.resume() }
         waiters = []
     }
@@ -207,11 +209,34 @@ final class WatchedSource {
     /// clock did since the time was stored.
     func due(now: Moment) -> BootTime {
         followWallClock(now)
-        guard let due = record.due ?? record.notBefore else { return now.boot }
+        guard let due = record.due ?? record.notBefore else { return opening(now.boot, now) }
         let stored = max(due, record.notBefore ?? due)
         let hasRetryAfter = record.notBefore.map { $0 > now.wall } ?? false
         let usual = max(source.interval.longestDelay(record.health), PollInterval.shortestOffline)
-        return now.boot(at: stored, most: hasRetryAfter ? max(usual, PollInterval.longestRetryAfter) : usual)
+        let most = hasRetryAfter ? max(usual, PollInterval.longestRetryAfter) : usual
+        guard let calendar = source.interval.calendar else { return now.boot(at: stored, most: most) }
+        let limit = now.wall.advanced(by: most)
+        let planned = calendar.due(stored: stored, after: record.health.lastPollAt, limit: limit)
+        return opening(
+            now.boot(at: max(planned, min(record.notBefore ?? planned, limit)), most: WatchedSource.longestDeadline),
+            now)
+    }
+
+    /// Returns the first time, not before this one and not in the past, at which its calendar allows a poll.
+    private func opening(_ time: BootTime, _ now: Moment) -> BootTime {
+        guard let calendar = source.interval.calendar else { return time }
+        return now.boot(at: calendar.opening(now.wall(at: time)), most: WatchedSource.longestDeadline)
+    }
+
+    /// Whether its calendar allows a poll now, or somebody asked for it.
+    func allowsPoll(at now: Timestamp) -> Bool {
+        isAskedFor || source.interval.calendar?.allowsPoll(at: now) ?? true
+    }
+
+    /// Whether it may be polled between the times of its calendar.
+    var isPolledAnyTime: Bool {
+        if case .at = source.interval.calendar?.plan { return false }
+        return true
     }
 
     /// The same, or earlier where a rule waits for a poll to confirm something.
@@ -221,7 +246,8 @@ final class WatchedSource {
         guard let confirmation, confirmation < usual else { return usual }
         // A poll at or after that time did not confirm it: the next one comes at the usual interval.
         if let last = record.health.lastPollAt, last >= now.wall(at: confirmation) { return usual }
-        let due = max(confirmation, now.boot)
+        let due = opening(max(confirmation, now.boot), now)
+        guard due < usual else { return usual }
         // Retry-After takes precedence.
         if let notBefore = record.notBefore, notBefore > now.wall(at: due) { return usual }
         return due

@@ -31,7 +31,8 @@ enum APISchemas {
             "Source": object(
                 ["source", "kind", "health", "every"],
                 [
-                    "source": .text, "kind": .text, "health": .text, "every": .number, "items": .whole,
+                    "source": .text, "kind": .text, "health": .text, "every": .number, "calendar": .text,
+                    "items": .whole,
                     "states": .object, "lastPoll": .time, "lastGood": .time, "nextPoll": .time, "connection": .text,
                     "retryAfter": .flag, "since": .time, "failures": .whole, "error": .object, "movedTo": .text,
                     "unannounced": .object, "sharedKeys": .object, "insecure": .flag,

@@ -65,7 +65,7 @@ struct SourceView: Sendable {
         }
         let every = Render.duration(status.every.inSeconds)
         return """
-            <ul class="facts"><li>\(status.health.rawValue)</li>\(good)<li>every \(every)</li>\(next)\(took)\(remarks)</ul>\(problem)\(suspect)
+            <ul class="facts"><li>\(status.health.rawValue)</li>\(good)<li>\(status.polled(every: every))</li>\(next)\(took)\(remarks)</ul>\(problem)\(suspect)
             """
     }
 

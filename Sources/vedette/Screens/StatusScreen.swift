@@ -245,7 +245,9 @@ struct StatusScreen: Sendable {
             ("silence \($0.id)", StyledText(localized($0.description)))
         }
         let indent = 2 + (rows.map(\.0.count).max() ?? 0) + 2
-        return [palette.paint(source.name, .strong) + StyledText("  \(source.kindName), every \(every)")]
+        return [
+            palette.paint(source.name, .strong) + StyledText("  \(source.kindName), \(source.polled(every: every))")
+        ]
             + rows.flatMap { name, value in
                 wrapped(StyledText("  \(name)").padded(to: indent) + value, hanging: indent)
             }

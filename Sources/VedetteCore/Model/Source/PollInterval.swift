@@ -15,6 +15,8 @@ public struct PollInterval: Sendable, Hashable {
     public var whileStates: [String]
     /// The interval while any item is in one of `whileStates`; nil for none.
     public var whileEvery: Duration?
+    /// When it is polled by the calendar; nil for at the interval, at any time.
+    public var calendar: PollCalendar?
 
     /// Creates an interval.
     public init(every: Duration, isExplicit: Bool = true, whileStates: [String] = [], whileEvery: Duration? = nil) {

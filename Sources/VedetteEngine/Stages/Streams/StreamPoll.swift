@@ -196,7 +196,7 @@ struct StreamPoll {
         let evidence = progress.evidence(at: now.boot)
         if !source.record.health.isGood(after: evidence) {
             // An open connection has no poll that would show that the source became stale.
-            if source.record.health.isStaleDue(every: source.source.interval.every, at: now.wall) {
+            if source.record.health.isStaleDue(source.source.interval, at: now.wall) {
                 try await store(PollResult(.opened), .nothing)
             }
         } else if source.record.snapshot?.emptiness != nil {

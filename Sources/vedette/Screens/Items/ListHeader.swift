@@ -22,8 +22,12 @@ enum ListHeader {
             )
         }
         let limit = source.interval.every * 3 + .seconds(60)
-        guard let good = record.snapshot?.goodAt, good.advanced(by: limit) < now else { return (read, false) }
+        let calendar = source.interval.calendar
+        guard let good = record.snapshot?.goodAt,
+            source.interval.deadline(limit, since: calendar?.next(after: good) ?? good) < now
+        else { return (read, false) }
         let every = DurationText.long(seconds: source.interval.every / .seconds(1))
-        return (isWatched ? "\(read), although it is due every \(every)" : "\(read); no watcher runs", true)
+        let times = PollCalendar.text(calendar, every: every)
+        return (isWatched ? "\(read), although it is due \(times)" : "\(read); no watcher runs", true)
     }
 }
