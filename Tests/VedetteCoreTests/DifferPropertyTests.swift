@@ -154,8 +154,8 @@ struct WallClockTests {
         #expect(record.snapshot?.emptiness?.since == at(2 + seconds))
         #expect(record.health.failingSince == at(3 + seconds))
         // An hour later by the clock that was set, and not before.
-        #expect(record.health.becameStale(every: .seconds(60), at: at(3 + seconds + 3599)) == nil)
-        #expect(record.health.becameStale(every: .seconds(60), at: at(3 + seconds + 3600)) != nil)
+        #expect(record.health.becameStale(PollInterval(every: .seconds(60)), at: at(3 + seconds + 3599)) == nil)
+        #expect(record.health.becameStale(PollInterval(every: .seconds(60)), at: at(3 + seconds + 3600)) != nil)
     }
 
     @Test("what a person accepted stays accepted")

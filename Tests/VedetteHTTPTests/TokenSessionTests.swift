@@ -34,7 +34,7 @@ private final class Service: Sendable {
     }
 }
 
-/// The logins of real systems, as their documentation describes them.
+/// The logins of real systems, as this project understands their documentation.
 struct KnownLogin: Sendable, CustomTestStringConvertible {
     var testDescription: String
     /// Changes a login whose address is that of the service.
