@@ -45,13 +45,13 @@ enabled = false
         box.run(*manage, "bootstrap", "--bootstrap-password", "lab", "--bootstrap-public-url", self.url + "/v3/")
         box.start("/usr/bin/python3", "-c", SERVE, environment=environment)
         until("Keystone is ready", lambda: "v3" in request(self.url + "/v3/"), 60)
-        # A token of the system's administrator, who may read the users of every domain.
+        # The system's administrator may read the users of every domain; the preset logs in as that user, too.
         user = {"name": "admin", "password": "lab", "domain": {"id": "default"}}
         login = {"auth": {"identity": {"methods": ["password"], "password": {"user": user}}, "scope": {"system": {"all": True}}}}
         self.headers = {"X-Auth-Token": request(self.url + "/v3/auth/tokens", login, header="X-Subject-Token")}
         self.anna = self.call("users", {"user": {"name": "anna", "domain_id": "default"}})["user"]["id"]
-        self.environment = {"OS_TOKEN": self.headers["X-Auth-Token"]}
-        self.replacements = {"https://identity.example.com:5000": self.url}
+        self.environment = {"OS_PASSWORD": "lab"}
+        self.replacements = {"https://identity.example.com:5000": self.url, "name: vedette": "name: admin"}
 
     def call(self, path, body, method=None):
         return json.loads(request(self.url + "/v3/" + path, body, method, self.headers))
