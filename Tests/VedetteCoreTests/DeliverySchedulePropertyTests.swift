@@ -21,6 +21,9 @@ struct DeliverySchedulePropertyTests {
         var now: Int64 = 0
         var nextID: Int64 = 1
 
+        /// Enough that most lanes have more than a schedule reads ahead; what is compared grows with its square.
+        static let deliveries = 1000
+
         init(_ seed: UInt64) {
             dice = SplitMix64(seed)
             isParallel = seed % 2 == 1
@@ -33,7 +36,7 @@ struct DeliverySchedulePropertyTests {
         func isOrdered(_ lane: DeliveryLane) -> Bool { !(isParallel && lane.sink == "k1") }
 
         mutating func commit() {
-            for _ in 0..<Int.random(in: 1...90, using: &dice) where nextID < 2000 {
+            for _ in 0..<Int.random(in: 1...90, using: &dice) where nextID < World.deliveries {
                 let lane = DeliveryLane(
                     source: "s\(Int.random(in: 0..<4, using: &dice))", sink: "k\(Int.random(in: 0..<2, using: &dice))",
                     priority: [Priority.low, .normal, .normal, .normal, .high][Int.random(in: 0..<5, using: &dice)])
