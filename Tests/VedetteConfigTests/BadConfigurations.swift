@@ -63,7 +63,7 @@ extension Bad {
             "sources: {s: {kind: feed, url: 'https://h/', evry: 15s, password: x, codes: {}}}",
             "1:46: unknown key 'evry' in source 's'; did you mean 'every'?",
             "1:57: 'password' belongs to a server: write it under 'servers' and name that with 'server'",
-            "1:70: unknown key 'codes' in source 's'; known are allow_private, command, empty, every, fails, first, headers, kind, path, server, stream, url and 3 more"
+            "1:70: unknown key 'codes' in source 's'; known are allow_private, at, command, during, each, empty, every, fails, first, headers, ignore, kind and 9 more"
         ),
         Bad(
             "sources: {s: {kind: feed, url: 'https://h/', every: 15}}",
