@@ -173,7 +173,7 @@ struct EmbeddedJSONTests {
         #expect(good.items.map(\.key) == ["1"])
         #expect(good.warnings.count == 1 && good.warnings[0].hasPrefix("block 1 of the page's structured data"))
         #expect(problem("[1]") == "HTML was expected, but the response is JSON")
-        let cut = Self.page(#"{"@type":"Product","sku":"1"}"#).prefix(120)
+        let cut = Self.page(#"{"@type":"Product","sku":"1"}"#).prefix(100)
         #expect(problem(String(cut))?.contains("cut off") == true)
     }
 

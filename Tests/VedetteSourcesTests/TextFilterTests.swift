@@ -51,7 +51,7 @@ struct TextFilterTests {
         let filter = TextFilter([try step(#"\d+ people watched this"#), try step(#" \(\d+\)"#)])
         let bodies = [page("6"), page("7"), page("8", "Terms of 2027.")]
         let told = try await events(bodies, try source("html", filter))
-        #expect(told == [[], ["changed text: Terms of 2027.\n"]])
+        #expect(told == [[], ["changed text: Terms of 2027. "]])
         let without = try await events(bodies, try source("html", TextFilter()))
         #expect(without.map(\.count) == [1, 1])
     }
