@@ -38,14 +38,15 @@ struct CheckCommand: AsyncParsableCommand {
             return
         }
         for source in sources {
-            guard let head = records.first(where: { $0.name == source.name })?.snapshot,
-                head.identity == source.identity
-            else { continue }
-            if let warning = head.warning, head.fingerprints == source.fingerprints {
+            guard let head = records.first(where: { $0.name == source.name })?.snapshot else { continue }
+            if let warning = head.warning, head.identity == source.identity, head.fingerprints == source.fingerprints {
                 Output.diagnose("warning: \(source.name): \(warning)")
             }
             // What another filter has changed shows nothing about this one.
-            if !source.filter.steps.isEmpty, head.fingerprints == source.kind.fingerprints,
+            var unfiltered = source
+            unfiltered.filter = TextFilter()
+            if !source.filter.steps.isEmpty, head.identity == unfiltered.identity,
+                head.fingerprints == unfiltered.fingerprints,
                 let stored = try? await journal.reader().items(of: source.name)
             {
                 let problems = FilterTrial.problems(
