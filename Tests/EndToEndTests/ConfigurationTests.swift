@@ -69,13 +69,15 @@ struct ConfigurationTests {
         try write("")
         try Data("one\n12 visitors\n".utf8).write(to: file)
         #expect(try await home.vedette("run", "--once").code == 0)
-        try write(#", ignore: [{regex: '\d+ visitors'}, {regex: '\d+ guests'}, {regex: 'x', in: key}]"#)
+        try write(
+            #", ignore: [{regex: '\d+ visitors'}, {regex: '\d+ guests'}, {regex: 'x', in: key}]"#
+                + ", replace: [{regex: one, with: two}, {regex: two, with: three}]")
         let checked = try await home.vedette("check")
         #expect(
             checked.code == 0
                 && checked.err.contains(#"warning: page: '\d+ guests' changes nothing in the 1 item of the last poll"#),
             "\(checked.err)")
-        #expect(!checked.err.contains("'\\d+ visitors'") && !checked.err.contains("'x'"))
+        #expect(["'\\d+ visitors'", "'x'", "'two'"].allSatisfy { !checked.err.contains($0) })
         #expect(try await home.vedette("run", "--once").code == 0)
         #expect(try await !home.vedette("check").err.contains("warning: page"))
         #expect(try await !home.vedette("list", "page", "--json").out.contains("12 visitors"))

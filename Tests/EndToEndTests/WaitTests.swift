@@ -124,7 +124,8 @@ struct WaitTests {
             try await world.set(803, "ready")
         }
         #expect(result.code == 0, "\(result.err)")
-        let never = try await wait(world, eyes, "systems", "Portal Q", "--to", "Ready for use", "--timeout", "700ms")
+        let other = try await Appliance()
+        let never = try await wait(other, eyes, "systems", "Portal Q", "--to", "Ready for use", "--timeout", "700ms")
         #expect(never.code == 124)
         #expect(never.err.contains("no such item yet; did you mean 'Portal QA'?"), "\(never.err)")
     }

@@ -46,6 +46,10 @@ struct CSSSelectorTests {
             ), ("p:lang(de)", "':lang' has no equal in XPath 1.0: write that part as XPath"),
             ("a::before", "'::before' names no element; write '::attr(NAME)', '::text' or nothing"),
             ("a::text b", "nothing can follow '::attr()' and '::text'; write them last"),
+            (
+                "li:nth-child(n-9223372036854775808)",
+                "'n-9223372036854775808' is no place; write a number, 'odd', 'even' or as '3n+1'"
+            ),
             ("li:nth-child(x)", "'x' is no place; write a number, 'odd', 'even' or as '3n+1'"),
             (
                 "*:first-of-type",

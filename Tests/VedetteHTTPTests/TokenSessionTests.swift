@@ -73,6 +73,14 @@ struct KnownLogin: Sendable, CustomTestStringConvertible {
             },
             carried: { $0.header("vmware-api-session-id").first }),
         KnownLogin(
+            testDescription: "a body of text with the end of a line",
+            login: {
+                $0.basic = ("ann", Secret("s3cret-password"))
+                ($0.token, $0.header) = (.body, "X-Token")
+            },
+            answer: { _, token in .reply("200 OK", "\(token)\n") },
+            carried: { $0.header("X-Token").first }),
+        KnownLogin(
             testDescription: "UniFi",
             login: {
                 $0.body = .json([.plain(#"{"password":"#), password, .plain("}")])

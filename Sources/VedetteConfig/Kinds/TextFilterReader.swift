@@ -69,7 +69,8 @@ struct TextFilterReader {
         case "key", "state": return nil
         default:
             guard let known = kind.fieldNames, !known.contains(name) else { return nil }
-            return MapReader.unknown("field", name, among: ["title", "state"] + known)
+            let others = ["title", "state"] + (kind.filtersTexts ? ["key"] : [])
+            return MapReader.unknown("field", name, among: others + known)
         }
     }
 }

@@ -9,7 +9,8 @@ struct HeaderReader {
     private var findings: Findings { values.findings }
 
     /// Headers that the transfer sets.
-    private static let reserved: Set<String> = [
+    /// Headers that libcurl sets, in lower case.
+    static let reserved: Set<String> = [
         "host", "content-length", "transfer-encoding", "connection", "te", "trailer", "upgrade", "expect",
         "accept-encoding",
     ]

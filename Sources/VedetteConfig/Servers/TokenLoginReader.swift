@@ -32,6 +32,10 @@ struct TokenLoginReader {
         login.expires = expires
         guard map.has("token") else { return login }
         guard let token, let send, let header = header(send) else { return nil }
+        guard !HeaderReader.reserved.contains(header.lowercased()) else {
+            send.refuse("header", "the header '\(header)' is set by the transfer; name the one that carries the token")
+            return nil
+        }
         (login.token, login.header) = (token, header)
         if let scheme = send.text("scheme") {
             guard HTTPSyntax.isToken(scheme) else {

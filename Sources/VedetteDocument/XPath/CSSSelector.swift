@@ -351,7 +351,8 @@ extension CSSParser {
             let parts = compact.split(separator: "n", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             let first = parts.count == 1 ? "0" : ["": "1", "+": "1", "-": "-1"][parts[0]] ?? parts[0]
             let second = parts.count == 1 ? parts[0] : parts[1].isEmpty ? "0" : parts[1]
-            guard let a = Int(first), let b = Int(second), abs(a) < 1_000_000, abs(b) < 1_000_000 else {
+            let bounds = -999_999...999_999
+            guard let a = Int(first), let b = Int(second), bounds.contains(a), bounds.contains(b) else {
                 throw Unsupported("'\(written)' is no place; write a number, 'odd', 'even' or as '3n+1'")
             }
             (step, offset) = (a, b)

@@ -47,7 +47,8 @@ struct SessionToken: Sendable {
             switch place {
             case .header(let name): (response.headers[name], "the header '\(name)'")
             case .field(let names): (field(names, of: json)?.string, "the field '\(names.joined(separator: "."))'")
-            case .body: (json.map { $0.string ?? "" } ?? String(decoding: response.body, as: UTF8.self), "the body")
+            // A text of digits alone is a token, though it reads as a number of JSON, too.
+            case .body: (json?.string ?? String(decoding: response.body, as: UTF8.self).trimmed(), "the body")
             }
         guard let text, !text.isEmpty else {
             throw FetchError(

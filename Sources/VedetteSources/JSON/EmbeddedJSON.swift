@@ -53,6 +53,9 @@ struct EmbeddedJSON: Sendable {
     }
 
     private static func node(_ text: String) throws(OptionProblem) -> XPath {
+        guard !text.hasPrefix(XPathColumns.selectorMark) else {
+            throw OptionProblem("script", detail: "'script' takes no selector of CSS; write an id, or an XPath")
+        }
         let isPath = text.hasPrefix("/") || text.hasPrefix("(")
         guard isPath || !text.isEmpty && !text.contains(where: { $0 == "'" || $0.isWhitespace }) else {
             throw OptionProblem("script", detail: "'\(text)' is neither an id nor an XPath that begins with '/'")

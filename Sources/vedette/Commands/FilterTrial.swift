@@ -8,15 +8,18 @@ enum FilterTrial {
     /// - Parameter unstored: names whose texts as they were read are not stored.
     static func problems(of filter: TextFilter, with items: [Item], unstored: Set<String>) -> [String] {
         guard !items.isEmpty else { return [] }
+        var before = items
         return filter.steps.compactMap { step in
             if let names = step.names, names.isSubset(of: unstored) { return nil }
-            var changed = items
+            // Each is applied to what the ones before it leave.
+            var changed = before
             do throws(ReadError) {
                 try TextFilter([step]).apply(to: &changed)
             } catch {
                 return error.detail
             }
-            if changed != items { return nil }
+            defer { before = changed }
+            if changed != before { return nil }
             return "'\(step.pattern.source)' changes nothing in the \(counted(items.count, "item")) of the last poll; "
                 + "check the expression, and 'in'"
         }

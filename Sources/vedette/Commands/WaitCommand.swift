@@ -162,7 +162,10 @@ struct WaitCommand: AsyncParsableCommand {
     /// Watches the source with its secrets, but without rules or sinks, as a running watcher would.
     private func watchAlone(_ progress: Progress) async throws -> WaitGoal.Verdict {
         var configuration = try UserConfiguration.load(places)
-        let source = try UserConfiguration.source(source, in: configuration)
+        var awaited = try UserConfiguration.source(source, in: configuration)
+        // Somebody waits for it now.
+        awaited.interval.calendar = nil
+        let source = awaited
         (configuration.sources, configuration.rules, configuration.sinks) = ([source], [], [])
         let journal = MemoryJournal()
         let app = try await App(configuration, journal: journal, access: journal, log: StderrLog(level: .error))
