@@ -73,14 +73,6 @@ struct KnownLogin: Sendable, CustomTestStringConvertible {
             },
             carried: { $0.header("vmware-api-session-id").first }),
         KnownLogin(
-            testDescription: "a body of text with the end of a line",
-            login: {
-                $0.basic = ("ann", Secret("s3cret-password"))
-                ($0.token, $0.header) = (.body, "X-Token")
-            },
-            answer: { _, token in .reply("200 OK", "\(token)\n") },
-            carried: { $0.header("X-Token").first }),
-        KnownLogin(
             testDescription: "UniFi",
             login: {
                 $0.body = .json([.plain(#"{"password":"#), password, .plain("}")])
@@ -131,6 +123,14 @@ struct KnownLogin: Sendable, CustomTestStringConvertible {
                 $0.header("Cookie") == ["JSESSIONID=\($0.header("X-XSRF-TOKEN").first ?? "")"]
                     ? $0.header("X-XSRF-TOKEN").first : nil
             }),
+        KnownLogin(
+            testDescription: "a body of text with the end of a line",
+            login: {
+                $0.basic = ("ann", Secret("s3cret-password"))
+                ($0.token, $0.header) = (.body, "X-Token")
+            },
+            answer: { _, token in .reply("200 OK", "\(token)\n") },
+            carried: { $0.header("X-Token").first }),
     ]
 }
 
