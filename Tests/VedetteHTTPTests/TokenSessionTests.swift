@@ -37,7 +37,7 @@ private final class Service: Sendable {
 /// The logins of real systems, as this project understands their documentation.
 struct KnownLogin: Sendable, CustomTestStringConvertible {
     var testDescription: String
-    /// Changes a login whose address is that of the service.
+    /// Changes a login that has the address of the service.
     var login: @Sendable (inout TokenLogin) -> Void
     /// Answers a login with a token; nil refuses it.
     var answer: @Sendable (WireServer.Request, String) -> WireServer.Answer?

@@ -9,7 +9,7 @@ struct TextFilterReader {
     private var findings: Findings { map.findings }
 
     /// Returns the filter; nil when a part of it is wrong.
-    /// - Parameter options: those of the kind; some kinds have an `ignore` of their own, in which these stand, too.
+    /// - Parameter options: the kind's options; the `ignore` of some kinds contains these expressions, too.
     func filter(_ options: Options) -> TextFilter? {
         guard let replaced = steps("replace", map["replace"]),
             let ignored = steps("ignore", options["ignore"] ?? map["ignore"]), let sorts = map.flag("sort")

@@ -13,9 +13,10 @@ import VedetteSystem
 ///
 /// After `stop` it still runs jobs, for actors and tasks that share the thread; `end` ends it.
 ///
-/// `@unchecked Sendable`: `shared` is behind a mutex; `local`, `timers`, `extraSockets` and `drive` are used by the loop's thread alone
-/// (`drive` is set before it starts). Other threads use `multi` only for `curl_multi_wakeup`, which any thread may call
-/// (curl_multi_wakeup(3)), and only under the mutex while `isAsleep` tells that the loop is in `curl_multi_poll`.
+/// `@unchecked Sendable`: `shared` is behind a mutex; `local`, `timers`, `extraSockets` and `drive` are used by the loop's thread
+/// alone (`drive` is set before it starts; what enters or cancels a sleep prefers this executor). Other threads use `multi` only for
+/// `curl_multi_wakeup`, which any thread may call (curl_multi_wakeup(3)), and only under the mutex while `isAsleep` tells that the
+/// loop is in `curl_multi_poll`.
 final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private enum Stage { case running, stopping, parked, ending }
 

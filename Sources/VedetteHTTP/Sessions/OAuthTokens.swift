@@ -18,7 +18,7 @@ final class OAuthTokens {
     private var cache = OAuthTokenCache()
     private var requests: [GrantKey: TokenRequest] = [:]
     private var lastID = 0
-    /// The refresh tokens that replaced those of the configuration.
+    /// The refresh tokens that replaced configured ones.
     private var refreshTokens: [GrantKey: Secret] = [:]
     private var pauses = LoginPauses<GrantKey>()
 

@@ -130,7 +130,7 @@ extension TextFilter {
         StableHash.of(steps.flatMap { [$0.pattern.source, $0.replacement] } + (sorts ? ["sort"] : []))
     }
 
-    /// Returns the fingerprints of a kind, with this filter in those of the fields that it changes.
+    /// Returns the fingerprints of a kind. The filter is a part of the fingerprint of each field that it changes.
     public func fingerprints(_ kind: [String: UInt64]) -> [String: UInt64] {
         guard !isEmpty else { return kind }
         var prints = kind
