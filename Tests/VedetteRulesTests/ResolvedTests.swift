@@ -76,6 +76,33 @@ struct ResolvedTests {
         #expect(harness.sent == ["out: a: up → down", "out: b: up → down", "out: a: down → up"])
     }
 
+    @Test("what begins again while a sink's end is withheld is compared with the value that this sink was told")
+    func otherValueMeanwhile() {
+        var two = rule(.becomes("down", "limp"))
+        two.notify.append(.init(sink: "team"))
+        var harness = RuleHarness(two)
+        harness.item("a", "down", was: "up")
+        harness.silence(Silence(id: 1, sink: "team", created: RuleHarness.noon))
+        harness.item("a", "limp", was: "down")
+        harness.item("a", "up", was: "limp")
+        harness.restart()
+        harness.item("a", "down", was: "up")
+        harness.silence()
+        #expect(harness.messages.filter { $0.sink == "team" }.count == 1, "it knows that it is down")
+        #expect(harness.messages.filter { $0.sink == "out" }.count == 4)
+        harness.item("a", "up", was: "down")
+        #expect(harness.messages.suffix(2).map(\.sink) == ["out", "team"])
+        #expect(harness.messages.suffix(2).allSatisfy { $0.event.kind == .resolved })
+        harness.item("a", "limp", was: "up")
+        harness.silence(Silence(id: 1, sink: "team", created: RuleHarness.noon))
+        harness.item("a", "down", was: "limp")
+        harness.item("a", "up", was: "down")
+        harness.item("a", "down", was: "up")
+        harness.silence()
+        #expect(harness.messages.last { $0.sink == "team" }?.event.item?.state == "down", "it knows another value")
+        #expect(harness.rows.count == 1)
+    }
+
     private var lasting: Rule { rule { $0.recoveredFor = .seconds(300) } }
 
     @Test("recovered_for: an end is told once it lasted and a poll shows it; what is down again before was never up")

@@ -133,7 +133,8 @@ extension RuleEngine {
                 told.reminded = now
             }
         }
-        (told.event, told.latest, told.value) = (event, nil, rule.announcedValue(event))
+        told.noteValue(rule.announcedValue(event), of: sink)
+        (told.event, told.latest) = (event, nil)
         if told.acknowledgement?.match != event.id.description { told.acknowledgement = nil }
         told.tellsEnd = rule.gates.resolved
         if knowsSinks { told.sinks = Set(told.sinks).union([sink]).sorted() }

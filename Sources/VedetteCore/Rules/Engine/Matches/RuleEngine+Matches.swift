@@ -121,13 +121,14 @@ extension RuleEngine {
         of row: inout RuleMemory, _ rule: Rule, by event: Event, count: Int, at moment: StepContext
     ) {
         var waits: [RuleMemory.Wait] = []
-        let goesOn =
-            row.told.map {
-                $0.ended != nil && rule.gates.resolved
-                    && ($0.value ?? rule.announcedValue($0.event)) == rule.announcedValue(event)
-            } ?? false
+        let value = rule.announcedValue(event)
+        let ended = row.told.flatMap { $0.ended != nil && rule.gates.resolved ? $0 : nil }
+        let isSame = ended.map { ($0.value ?? rule.announcedValue($0.event)) == value } ?? false
+        // Not every sink was told the last value.
+        func knows(_ sink: String) -> Bool { ended?.earlierValues[sink].map { $0 == value } ?? isSame }
+        let goesOn = isSame || row.waits.contains { $0.content == .end && knows($0.sink) }
         for target in rule.notify {
-            if goesOn, var end = row.waits.first(where: { $0.sink == target.sink && $0.content == .end }) {
+            if knows(target.sink), var end = row.waits.first(where: { $0.sink == target.sink && $0.content == .end }) {
                 suppress(rule, event, "told before, and its end was withheld", for: target.sink, at: moment)
                 (end.content, end.count) = (.count, end.count + 2)
                 waits.append(end)
@@ -162,7 +163,7 @@ extension RuleEngine {
         guard goesOn, var told = row.told else { return }
         // Who works on the match that goes on works on this one.
         let isAcknowledged =
-            told.acknowledgement.map { $0.match == (told.latest ?? told.event).id.description } ?? false
+            isSame && told.acknowledgement?.match == (told.latest ?? told.event).id.description
         if isAcknowledged { told.acknowledgement?.match = event.id.description }
         (told.ended, told.isEndReleased) = (nil, false)
         // A sink that is told it anew needs its reminders and escalations anew.

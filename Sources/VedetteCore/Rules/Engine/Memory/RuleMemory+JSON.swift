@@ -128,6 +128,7 @@ extension RuleMemory.Told {
             "event": event.json,
             "latest": latest?.json,
             "value": value.map(JSON.string),
+            "earlier": earlierValues.isEmpty ? nil : JSON.strings(earlierValues),
             "since": .time(since),
             "sinks": JSON.texts(sinks),
             "end": JSON.flag(tellsEnd),
@@ -148,6 +149,7 @@ extension RuleMemory.Told {
         self.init(event: event, since: since)
         latest = json["latest"].flatMap(Event.init(json:))
         value = json["value"]?.string
+        for member in json["earlier"]?.members ?? [] { earlierValues[member.name] = member.value.string }
         sinks = json["sinks"]?.texts ?? []
         tellsEnd = json["end"] == .bool(true)
         recipients = json["recipients"]?.int64.map(Int.init) ?? 0
@@ -170,6 +172,10 @@ extension JSON {
 
     fileprivate static func numbers(_ numbers: [String: Int]) -> JSON {
         .object(numbers.sorted { $0.key < $1.key }.map { JSON.Member(name: $0.key, value: .number($0.value)) })
+    }
+
+    fileprivate static func strings(_ texts: [String: String]) -> JSON {
+        .object(texts.sorted { $0.key < $1.key }.map { JSON.Member(name: $0.key, value: .string($0.value)) })
     }
 
     fileprivate var time: Timestamp? { int64.map(Timestamp.init(milliseconds:)) }

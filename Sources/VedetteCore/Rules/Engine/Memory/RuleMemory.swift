@@ -161,6 +161,8 @@ extension RuleMemory {
         var event: Event
         /// The value that they were told, or the health: the item of `event` has the latest values.
         var value: String?
+        /// What sinks were told that were not told `value`: an earlier match of another value, which they believe still.
+        var earlierValues: [String: String] = [:]
         /// A later match that was dropped, for reminders and escalations; nil for none.
         var latest: Event?
         /// When the first message was made.
@@ -194,6 +196,15 @@ extension RuleMemory {
         var isFollowed: Bool { due != nil || !gate.isEmpty }
 
         func isDue(at now: RuleTime) -> Bool { due.map { $0 <= (isCivil ? now.wall : now.steady) } ?? false }
+
+        /// Notes the value that a sink is told. The others believe the last one until they are told this one, too.
+        mutating func noteValue(_ value: String?, of sink: String) {
+            if let last = self.value, last != value {
+                for other in sinks where earlierValues[other] == nil { earlierValues[other] = last }
+            }
+            earlierValues[sink] = nil
+            self.value = value
+        }
 
         /// Sets when the next reminder or escalation is due.
         mutating func follow(at due: Timestamp?, isCivil: Bool = false, gate: String = "") {
@@ -268,6 +279,7 @@ extension RuleMemory {
     /// Forgets that a sink was told the match: it was told the end, or is not to be told it.
     mutating func forgetTold(_ sink: String) {
         told?.sinks.removeAll { $0 == sink }
+        told?.earlierValues[sink] = nil
         if told?.sinks.isEmpty == true, told?.isFollowed == false { told = nil }
     }
 
