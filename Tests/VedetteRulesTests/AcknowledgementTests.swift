@@ -96,6 +96,25 @@ struct AcknowledgementTests {
         #expect(harness.sent == ["out: a: up → down", "boss: a: up → down"])
     }
 
+    @Test("an acknowledgement of a match that goes on is of the later one, which a withheld escalation tells")
+    func silencedAndGoesOn() {
+        var harness = RuleHarness(
+            followed {
+                $0.resolved = true; $0.recoveredFor = .seconds(600)
+            })
+        harness.silence(Silence(id: 1, sink: "boss", created: RuleHarness.noon))
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(1800))
+        harness.item("a", "up", was: "down")
+        let later = harness.item("a", "down", was: "up")
+        harness.acknowledge("a")
+        harness.silence()
+        harness.acknowledge("a", isUndo: true)
+        harness.pass(.zero)
+        #expect(harness.messages.map(\.sink) == ["out", "boss"])
+        #expect(harness.last?.id == later.id)
+    }
+
     @Test("an acknowledgement of an earlier match, or of one that is over, changes nothing")
     func late() {
         var harness = RuleHarness(followed { $0.resolved = true })

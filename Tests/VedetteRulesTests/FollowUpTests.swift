@@ -75,6 +75,40 @@ struct FollowUpTests {
         #expect(harness.sent.count == 3, "it is over")
     }
 
+    @Test(
+        "an escalation that a silence of its sink withholds of a second match is told, though the first one's was, too")
+    func silencedTwice() {
+        var harness = RuleHarness(escalating())
+        harness.silence(Silence(id: 1, sink: "boss", created: RuleHarness.noon))
+        for _ in 1...2 {
+            harness.item("a", "down", was: "up")
+            harness.pass(.seconds(1800))
+            harness.item("a", "up", was: "down")
+        }
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(1800))
+        harness.silence()
+        #expect(harness.messages.map(\.sink) == ["out", "out", "out", "boss"])
+    }
+
+    @Test("no once_per and no limit keeps back an escalation that a silence of its sink withheld")
+    func silencedOnce() {
+        var harness = RuleHarness(
+            escalating {
+                $0.oncePer = "key"
+                $0.limit = Limit(count: 1, per: .seconds(7200), by: .rule)
+                $0.resolved = true
+                $0.recoveredFor = .seconds(600)
+            })
+        harness.silence(Silence(id: 1, sink: "boss", created: RuleHarness.noon))
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(1800))
+        harness.item("a", "up", was: "down")
+        harness.item("a", "down", was: "up")
+        harness.silence()
+        #expect(harness.messages.map(\.sink) == ["out", "boss"])
+    }
+
     @Test("an escalation waits while a later match must stay true, and tells that one")
     func held() {
         var harness = RuleHarness(escalating { $0.pendingFor = .seconds(600) })

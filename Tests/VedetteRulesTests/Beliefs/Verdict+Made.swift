@@ -205,7 +205,9 @@ extension Verdict {
                 if escalated == nil, beliefs["boss"]?[key] == nil {
                     record(.followUp, "boss does not know \(name(match))")
                 }
-                if let escalated, escalated.time > run.openTime + Plan.escalationDelay {
+                // Where some sink is told it anew, its time begins with it.
+                let begins = plan.has(.waiting) ? one.held + Plan.hold : one.time
+                if let escalated, escalated.time > max(run.openTime, begins) + Plan.escalationDelay {
                     record(.followUp, "boss is told \(name(match)) only at \(escalated.time) s")
                 }
             }

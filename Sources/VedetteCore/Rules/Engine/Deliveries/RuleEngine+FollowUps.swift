@@ -149,9 +149,15 @@ extension RuleEngine {
     ) {
         let key = part.key
         var row = table[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
-        guard part.event.kind != .reminder, !row.waits.contains(where: { $0.sink == sink }) else { return }
+        guard part.event.kind != .reminder,
+            !row.waits.contains(where: { $0.sink == sink && $0.content != .count })
+        else { return }
         row.event = row.event ?? part.event
-        row.waits.append(RuleMemory.Wait(.firing, sink))
+        var wait = RuleMemory.Wait(.firing, sink)
+        // What was withheld of an earlier match, which is over.
+        wait.count = row.waits.first { $0.sink == sink }?.count ?? 0
+        row.waits.removeAll { $0.sink == sink }
+        row.waits.append(wait)
         row.wait(sink, at: SinkSilencesGate.name, waiting)
         put(row)
     }

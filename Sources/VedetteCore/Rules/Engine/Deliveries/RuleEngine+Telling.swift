@@ -69,8 +69,10 @@ extension RuleEngine {
                 let group = events.count > 1 ? message.id.description : own
                 noteTold(i, &release, audience.sink, in: group, at: moment)
             }
-            let content: Candidate.Content = last.kind == .resolved ? .end : .firing
-            charge(MadeMessage(rule: rule, events: events, sink: audience.sink, content: content), at: moment)
+            if last.kind == .resolved || !rule.isEscalated(to: audience.sink) {
+                let content: Candidate.Content = last.kind == .resolved ? .end : .firing
+                charge(MadeMessage(rule: rule, events: events, sink: audience.sink, content: content), at: moment)
+            }
             told += events
         }
         // Afterwards only: each sink's message shows the change since the last one.
@@ -149,6 +151,11 @@ extension Rule {
     public var allTargets: [NotificationTarget] {
         var seen = Set<String>()
         return (notify + gates.escalate.flatMap(\.notify)).filter { seen.insert($0.sink).inserted }
+    }
+
+    /// Whether only escalations go to the sink.
+    func isEscalated(to sink: String) -> Bool {
+        !notify.contains { $0.sink == sink } && gates.escalate.contains { $0.notify.contains { $0.sink == sink } }
     }
 
     /// Returns the target of that name, also one of `escalate`, or of a sink that the rule no longer names.

@@ -50,6 +50,8 @@ extension RuleEngine {
             let gate = acknowledgement != nil && rule.hasFollowUps ? AcknowledgedGate.name : ""
             told.follow(at: isFollowed ? rule.nextFollowUp(told) : nil, gate: gate)
             row.told = told
+            // The escalation had the later match: what is told once the acknowledgement is taken back is that one.
+            row.noteReplacement()
             row.dropEventIfUnused()
             engine.put(row)
         }

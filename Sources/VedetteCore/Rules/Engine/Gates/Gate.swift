@@ -79,7 +79,11 @@ struct Candidate {
 extension Candidate {
     /// What a sink waits for.
     init(_ rule: Rule, _ event: Event, _ wait: RuleMemory.Wait, isLate: Bool) {
-        self.init(rule: rule, event: event, sink: wait.sink, content: wait.content == .end ? .end : .firing)
+        // An escalation that a silence of its sink withheld is one still: `once_per`, `limit` and `digest` are about matches.
+        let isEscalation = !wait.isListed && rule.isEscalated(to: wait.sink)
+        self.init(
+            rule: rule, event: event, sink: wait.sink,
+            content: wait.content == .end ? .end : isEscalation ? .followUp : .firing)
         (gate, self.isLate, isListed, claim) = (wait.gate, isLate, wait.isListed, wait.claim)
     }
 }
