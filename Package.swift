@@ -48,7 +48,11 @@ let package = Package(
         system("CZlib", "zlib", "zlib1g-dev"),
         system("CCrypto", "libcrypto", "libssl-dev"),
         .systemLibrary(name: "CSystem"),
-        .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
+        // simdjson before 3.10, as Ubuntu 24.04 has it, names members that its template lacks: clang 19 and later refuse that
+        // already where they read a template, and not only where it is used.
+        .target(
+            name: "CSimdjson", cxxSettings: [.unsafeFlags(["-fdelayed-template-parsing"])],
+            linkerSettings: [.linkedLibrary("simdjson")]),
         // Libraries that are loaded at their first call: the header, and a list of the functions that are used.
         .target(name: "CDelayLoad"),
         .target(name: "CCurl", dependencies: ["CDelayLoad"]),
