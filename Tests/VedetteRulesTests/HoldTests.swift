@@ -24,6 +24,22 @@ struct HoldTests {
         #expect(harness.sent.count == 1)
     }
 
+    @Test("the end of a silence at that time or later confirms nothing either")
+    func silenced() {
+        var harness = RuleHarness(rule)
+        harness.silence(
+            Silence(id: 1, until: RuleHarness.noon.advanced(by: .seconds(600)), created: RuleHarness.noon))
+        harness.item("a", "failed", was: "ok")
+        harness.pass(.seconds(300))
+        harness.poll()
+        harness.item("a", "ok", was: "failed")
+        harness.item("a", "failed", was: "ok")
+        harness.pass(.seconds(300))
+        #expect(harness.sent.isEmpty)
+        harness.poll()
+        #expect(harness.sent == ["out: a: ok → failed"])
+    }
+
     @Test("a match that ends before its time is suppressed with the reason")
     func cancelled() {
         var harness = RuleHarness(rule)

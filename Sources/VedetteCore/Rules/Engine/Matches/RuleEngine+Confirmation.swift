@@ -55,7 +55,7 @@ extension RuleEngine {
         }
         for key in keys {
             guard let row = table[key], !world.isUncertain(row) else { continue }
-            expire(row, at: moment)
+            expire(row, byPoll: true, at: moment)
         }
         // No event says that a source is no longer stale or suspect; a good poll does.
         for key in table.keys(about: Subject(source: source, key: nil)) {
@@ -73,10 +73,11 @@ extension RuleEngine {
     }
 
     /// Does what a row that is due waits for.
-    mutating func expire(_ row: RuleMemory, at moment: StepContext) {
+    /// - Parameter byPoll: whether a good poll showed its item.
+    mutating func expire(_ row: RuleMemory, byPoll: Bool = false, at moment: StepContext) {
         guard let rule = rule(of: row.key) else { return }
         switch row.key.slot {
-        case .match: expireMatch(row, rule, at: moment)
+        case .match: expireMatch(row, rule, isConfirmed: byPoll || !row.dependsOnItem, at: moment)
         case .limit: slideWindow(row, rule, at: moment)
         case .log: closeLog(row, rule, at: moment)
         case .server: closeServerGroup(row, rule, at: moment)
@@ -97,9 +98,14 @@ extension RuleEngine {
         if var row = table[row.key], row.leaveFor(at: moment.now) { reconcile(rule, row, at: moment) }
     }
 
-    private mutating func expireMatch(_ row: RuleMemory, _ rule: Rule, at moment: StepContext) {
-        leaveHold(row, rule, at: moment)
-        let due = row.waits.filter { $0.isDue(at: moment.now) || $0.awaitsPoll }
+    /// - Parameter isConfirmed: whether more than time alone shows that a match holds, or is over, as long as the rule asks.
+    private mutating func expireMatch(
+        _ row: RuleMemory, _ rule: Rule, isConfirmed: Bool, at moment: StepContext
+    ) {
+        if isConfirmed { leaveHold(row, rule, at: moment) }
+        let due = row.waits.filter { wait in
+            (wait.isDue(at: moment.now) || wait.awaitsPoll) && (isConfirmed || !row.isConfirmed(wait))
+        }
         for wait in due {
             reconcile(rule, RowTable.Group(rule: rule.name, gate: wait.gate, name: wait.group), at: moment)
         }

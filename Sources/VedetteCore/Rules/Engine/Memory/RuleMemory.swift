@@ -255,7 +255,7 @@ extension RuleMemory {
     }
 
     /// Whether what waits is an end that a good poll must show. One whose match goes on only counts, and lets none of its group go.
-    private func isConfirmed(_ wait: Wait) -> Bool {
+    func isConfirmed(_ wait: Wait) -> Bool {
         [.end, .count].contains(wait.content) && dependsOnItem && Gates.named(wait.gate)?.confirmsEnds == true
     }
 
