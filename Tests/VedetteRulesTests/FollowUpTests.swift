@@ -109,6 +109,27 @@ struct FollowUpTests {
         #expect(harness.messages.map(\.sink) == ["out", "boss"])
     }
 
+    @Test("a withheld escalation of a match that goes on is told, though 'for' held that one when the silence ended")
+    func silencedAndHeld() {
+        var harness = RuleHarness(
+            escalating {
+                $0.pendingFor = .seconds(60)
+                $0.resolved = true
+                $0.recoveredFor = .seconds(600)
+            })
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(60))
+        harness.poll()
+        harness.silence(Silence(id: 1, sink: "boss", created: RuleHarness.noon))
+        harness.pass(.seconds(1800))
+        harness.item("a", "up", was: "down")
+        harness.item("a", "down", was: "up")
+        harness.silence()
+        harness.pass(.seconds(60))
+        harness.poll()
+        #expect(harness.messages.map(\.sink) == ["out", "boss"])
+    }
+
     @Test("an escalation waits while a later match must stay true, and tells that one")
     func held() {
         var harness = RuleHarness(escalating { $0.pendingFor = .seconds(600) })

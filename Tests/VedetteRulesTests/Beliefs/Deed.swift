@@ -59,6 +59,14 @@ enum Deed: Hashable, CustomStringConvertible {
         }
     }
 
+    /// A match is acknowledged after a silence of the sink of its escalation withheld that: chance alone hardly ever plays this.
+    static func acknowledgedInSilence(_ dice: inout SplitMix64, _ plan: Plan) -> [Deed] {
+        let key = keys.randomElement(using: &dice) ?? "a"
+        let begins = plan.when == .older ? Change.note(key) : .state(key, "down")
+        let silence = Circumstances.silences.firstIndex { $0.sink == "boss" } ?? 0
+        return [.silence(silence), .change(begins), .pass(Plan.hold + Plan.escalationDelay), .acknowledge(key)]
+    }
+
     static func random(_ dice: inout SplitMix64, _ plan: Plan) -> Deed {
         while true {
             let deed = draw(&dice, plan)

@@ -18,6 +18,9 @@ struct Scenario: CustomStringConvertible {
             let place = dice.below(deeds.count)
             if deed.isPossible(under: plan) { deeds.insert(deed, at: place) }
         }
+        guard plan.has(.escalation), plan.has(.sinkSilence) else { return }
+        let place = dice.below(deeds.count)
+        deeds.insert(contentsOf: Deed.acknowledgedInSilence(&dice, plan), at: place)
     }
 
     /// Returns what it violates.

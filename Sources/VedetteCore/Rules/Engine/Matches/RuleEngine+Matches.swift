@@ -154,7 +154,8 @@ extension RuleEngine {
         let sinks = Set(rule.notify.map(\.sink))
         for var wait in row.waits where !sinks.contains(wait.sink) && wait.content != .end {
             if goesOn, wait.content == .count, row.told?.sinks.contains(wait.sink) == false {
-                (wait.content, wait.count) = (.firing, max(0, wait.count - 1))
+                // The silence may be over: it is asked anew.
+                (wait.content, wait.count, wait.gate) = (.firing, max(0, wait.count - 1), "")
             }
             waits.append(wait)
         }
