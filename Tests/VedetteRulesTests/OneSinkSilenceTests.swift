@@ -123,4 +123,54 @@ struct OneSinkSilenceTests {
         harness.field("a", "note", "4", was: "3", state: "s")
         #expect(harness.sent.count == 2)
     }
+
+    @Test("its end confirms no end that 'recovered_for' holds for another sink")
+    func recovering() {
+        var harness = harness {
+            $0.resolved = true
+            $0.recoveredFor = .seconds(1800)
+        }
+        harness.item("a", "down", was: "up")
+        harness.item("a", "up", was: "down")
+        harness.pass(.seconds(3600))
+        #expect(harness.sent == ["out: a: up → down"])
+        harness.poll()
+        #expect(harness.sent == ["out: a: up → down", "out: a: down → up"])
+    }
+
+    /// `a` is listed in a digest, which `out` got, and is over.
+    private func afterDigest(_ gates: (inout Gates) -> Void = { _ in }) -> RuleHarness {
+        let pause = CivilWindow(
+            name: "pause", start: CivilTimeOfDay(minutes: 12 * 60), end: CivilTimeOfDay(minutes: 12 * 60 + 30),
+            zone: "UTC")
+        var harness = harness(.appears) {
+            $0.quiet = Quiet(windows: [pause], action: .digest)
+            $0.resolved = true
+            gates(&$0)
+        }
+        harness.item("a", nil)
+        harness.pass(.seconds(1800))
+        harness.gone("a")
+        return harness
+    }
+
+    @Test("a match that a digest lists as over is told before the next one of its item")
+    func overBeforeNext() {
+        var harness = afterDigest { $0.recoveredFor = .seconds(3600) }
+        harness.item("a", nil)
+        harness.pass(.seconds(1800))
+        #expect(harness.messages.map(\.sink) == ["out", "team"])
+        #expect(harness.last?.summary?.parts.map(\.isOver) == [true, false])
+    }
+
+    @Test("so it is where the next one was withheld from the other sink, too")
+    func overBeforeNextForBoth() {
+        var harness = afterDigest()
+        var out = team
+        (out.id, out.sink) = (2, "out")
+        harness.silence(team, out)
+        harness.item("a", nil)
+        harness.pass(.seconds(1800))
+        #expect(harness.messages.filter { $0.sink == "team" }.map(\.event.kind) == [.digest, .appeared])
+    }
 }

@@ -9,7 +9,9 @@ extension RuleEngine {
         where isIncluded: (RuleEngine, RuleMemory) -> Bool = { _, _ in true }
     ) {
         let rows = table.keys(in: group).compactMap { table[$0] }.filter { isIncluded(self, $0) }
-        reconcile(rule, rows.sorted { ($0.since, $0.key.name) < ($1.since, $1.key.name) }, group, at: moment)
+        // What a log lists of a subject was before what waits of it.
+        func rank(_ row: RuleMemory) -> (Int, Timestamp, String) { (row.isLogMessage ? 0 : 1, row.since, row.key.name) }
+        reconcile(rule, rows.sorted { rank($0) < rank($1) }, group, at: moment)
         askForFollowUps(of: rows.map(\.key), rule, group, at: moment)
     }
 

@@ -29,9 +29,11 @@ extension RuleEngine {
         let rule = release.rule
         if release.matches.count > 1 {
             let order = rule.allTargets.map(\.sink)
-            // A message about fewer rows is for a sink that knows the others.
-            func rank(_ match: (audience: Release.Audience, rows: [Int])) -> (Int, Int, Int) {
-                (match.rows.count, order.firstIndex(of: match.audience.sink) ?? 0, match.audience.isLate ? 1 : 0)
+            // What a log lists was before the others. A message about fewer rows is for a sink that knows the others.
+            func rank(_ match: (audience: Release.Audience, rows: [Int])) -> (Int, Int, Int, Int) {
+                let isLog = match.rows.contains { release.rows[$0].isLogMessage }
+                let place = order.firstIndex(of: match.audience.sink) ?? 0
+                return (isLog ? 0 : 1, match.rows.count, place, match.audience.isLate ? 1 : 0)
             }
             release.matches.sort { rank($0) < rank($1) }
         }

@@ -167,6 +167,9 @@ extension RuleMemory {
         var value: String?
     }
 
+    /// Whether it is the message of a log that is closed.
+    var isLogMessage: Bool { waits.contains(where: \.isListed) }
+
     /// Whether the sink was told the match, or an earlier one in whose place it is.
     fileprivate func isKnown(to sink: String, _ rule: Rule) -> Bool {
         guard let told, told.ended == nil else { return false }
