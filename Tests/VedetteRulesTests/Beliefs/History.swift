@@ -28,6 +28,8 @@ struct History {
         var ended: Int?
         var endTime: Int?
         var isReplaced = false
+        /// `appears`: the states that the item had later, each with the step that brought it.
+        var states: [(tick: Int, state: String)] = []
     }
 
     /// Counts what happens, so that what comes at one time has an order.
@@ -84,6 +86,7 @@ struct History {
             matches[old].isReplaced = isIn && begins
             current[key] = nil
         }
+        if let old = current[key], plan.when == .appears { matches[old].states.append((tick, after.state)) }
         guard begins else { return }
         var since = old.map { matches[$0].isReplaced && !plan.when.isNews ? matches[$0].since : time } ?? time
         if plan.when == .older { since = after.seen ?? time }

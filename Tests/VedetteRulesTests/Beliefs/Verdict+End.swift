@@ -10,8 +10,8 @@ extension Verdict {
         }
         guard plan.has(.end) else { return }
         for (sink, believed) in beliefs.sorted(by: { $0.key < $1.key }) {
-            for (key, match) in believed where history.current[key] == nil && !mayBelieve(match, sink) {
-                record(.stale, "\(sink) believes \(name(match))")
+            for (key, belief) in believed where history.current[key] == nil && !mayBelieve(belief.match, sink) {
+                record(.stale, "\(sink) believes \(name(belief.match))")
             }
         }
     }
@@ -23,10 +23,8 @@ extension Verdict {
         if plan.has(.end), answers.contains(.refusedGoesOn), wasRefused(one.key, sink) { return }
         // With `at_least`, the latest state is no match of its own either.
         if tellsLatest, plan.has(.atLeast) { return }
-        let believed = beliefs[sink]?[one.key]
-        // What appeared and changed in `for` was told with its later state.
-        let isSame = plan.when == .appears && plan.has(.waiting) && believed != nil
-        let goesOn = plan.has(.end) && (isSame || believed.map { history.matches[$0].value } == one.value)
+        let isSame = beliefs[sink]?[one.key].map { !$0.values.isDisjoint(with: initialValues(of: one)) } ?? false
+        let goesOn = plan.has(.end) && isSame
         if one.ended == nil, !goesOn, !isKeptByValue(match), !mayBeDropped(match, sink, until: history.time) {
             record(.missing, "\(sink) does not know \(name(match))")
         }

@@ -30,7 +30,9 @@ extension Verdict {
         if plan.has(.condition), poll.circumstances.isMaintenance { return false }
         if plan.has(.waiting), poll.time - one.held < Plan.hold { return false }
         if plan.has(.digest), !isLogDue(one, sink, poll) { return false }
-        if plan.has(.end), let last = lastTold(one.key, sink, before: one.began), !last.isEnd, last.value == one.value {
+        if plan.has(.end), let last = lastTold(one.key, sink, before: one.began), !last.isEnd,
+            !last.values.isDisjoint(with: initialValues(of: one))
+        {
             return false
         }
         if plan.has(.oncePer), isUsed(match, sink, poll) { return false }
@@ -56,11 +58,11 @@ extension Verdict {
     }
 
     /// What the sink was told last of the item.
-    func lastTold(_ key: String, _ sink: String, before tick: Int) -> (isEnd: Bool, value: String, match: Int)? {
+    func lastTold(_ key: String, _ sink: String, before tick: Int) -> (isEnd: Bool, values: Set<String>, match: Int)? {
         for told in run.made.reversed() where told.sink == sink && told.tick < tick {
             guard let part = told.parts.last(where: { $0.key == key }), let match = match(of: part, at: told.tick)
             else { continue }
-            return (part.isEnd || part.isOver, history.matches[match].value, match)
+            return (part.isEnd || part.isOver, values(of: match, toldAt: told.tick), match)
         }
         return nil
     }

@@ -28,7 +28,7 @@ extension Verdict {
         for (pair, told) in firings where Receivers.notified.contains(pair.sink) {
             let one = history.matches[pair.match]
             guard let first = told.first, let last = lastTold(one.key, pair.sink, before: first.tick), !last.isEnd,
-                last.value == one.value,
+                last.values.count == 1, last.values == initialValues(of: one),
                 let before = history.matches[..<pair.match].last(where: { $0.key == one.key }), !before.isReplaced
             else { continue }
             record(.twice, "\(pair.sink) knew \(name(last.match)) and was told \(name(pair.match))")
@@ -180,7 +180,7 @@ extension Verdict {
             let one = history.matches[match]
             for sink in Receivers.notified {
                 // A match that began again while its end was withheld is to the sink the one that it knows.
-                guard let believed = beliefs[sink]?[key],
+                guard let believed = beliefs[sink]?[key]?.match,
                     believed == match || plan.has(.end) && history.matches[believed].value == one.value,
                     let first = firings[Pair(sink: sink, match: believed)]?.first, first.time <= run.openTime,
                     believed == match || !wasRefused(key, sink),

@@ -30,8 +30,8 @@ struct Verdict {
     let byId: [String: Int]
     /// The firing messages that were made, by sink and match.
     private(set) var firings: [Pair: [Told]] = [:]
-    /// The match that each sink believes, by item.
-    private(set) var beliefs: [String: [String: Int]] = [:]
+    /// The match that each sink believes, by item, and the values that it may have been told with.
+    private(set) var beliefs: [String: [String: (match: Int, values: Set<String>)]] = [:]
 
     struct Pair: Hashable {
         var sink: String
@@ -138,7 +138,7 @@ struct Verdict {
             for part in told.parts {
                 guard let match = match(of: part, at: told.tick) else { continue }
                 guard part.isEnd || part.isOver else {
-                    beliefs[told.sink, default: [:]][part.key] = match
+                    beliefs[told.sink, default: [:]][part.key] = (match, values(of: match, toldAt: told.tick))
                     continue
                 }
                 // A log names no event of a match that was found among stored items.
@@ -158,7 +158,21 @@ struct Verdict {
 
     func wasRefused(_ key: String, _ sink: String, end: Bool = false) -> Bool {
         run.receivers.refused.contains { told in
-            told.sink == sink && told.parts.contains { $0.key == key && (!end || $0.isEnd) }
+            // What was listed as over is told and over.
+            told.sink == sink && told.parts.contains { $0.key == key && (!end || $0.isEnd || $0.isOver) }
         }
+    }
+
+    /// The values with which a message can have announced a match: what appeared is told with the state that it has by then, and
+    /// listed in a log with the one that it had then.
+    func values(of match: Int, toldAt tick: Int) -> Set<String> {
+        let one = history.matches[match]
+        let values = [one.value] + one.states.filter { $0.tick <= tick }.map(\.state)
+        return Set(plan.keepsLogs ? values : values.suffix(1))
+    }
+
+    /// The values with which a match can begin: what appeared changes in `for`.
+    func initialValues(of one: History.Match) -> Set<String> {
+        Set([one.value] + (plan.has(.waiting) ? one.states.map(\.state) : []))
     }
 }
