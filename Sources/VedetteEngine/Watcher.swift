@@ -60,6 +60,7 @@ public actor Watcher {
         let watched = Dictionary(share.configured.map { ($0.name, $0) }) { first, _ in first }
         try await rules.restore(records, watched: watched)
         schedule.scheduleAll(now: now)
+        writeEditedTimes(now)
         let soon = now.boot.advanced(by: .seconds(10))
         pipeline.pollLog.start(schedule.all.filter { $0.due(now: now) <= soon }.map(\.source.name))
     }
@@ -122,7 +123,9 @@ public actor Watcher {
         for source in schedule.removed(watch.sources) { await source.waitForPoll(on: self) }
         let stored = try await dependencies.journal.records { newNames(share.polled(of: watch.sources)) }
         share.configured = watch.sources
-        schedule.reload(share.polled, stored: stored, now: dependencies.clock.now())
+        let now = dependencies.clock.now()
+        schedule.reload(share.polled, stored: stored, now: now)
+        writeEditedTimes(now)
         // Also those without a snapshot: the commit of their first poll may be under way.
         await rules.reload(watch.rules, watched: watch.sources, polled: schedule.all.map(\.source))
         rulesChanged()
@@ -135,7 +138,9 @@ public actor Watcher {
         let stored = try await dependencies.journal.records { newNames(share.polled) }
         let new = newNames(share.polled)
         let released = schedule.all.filter { !held.contains($0.source.name) }
-        schedule.reload(share.polled, stored: stored, now: dependencies.clock.now())
+        let now = dependencies.clock.now()
+        schedule.reload(share.polled, stored: stored, now: now)
+        writeEditedTimes(now)
         return (new.map { stored[$0] ?? SourceRecord(name: $0) }, released)
     }
 
@@ -237,6 +242,11 @@ public actor Watcher {
     }
 
     private func cancelPoll(of name: String) { schedule[name]?.cancelPoll() }
+
+    /// Lets `status` show the times of an edited interval.
+    private func writeEditedTimes(_ now: Moment) {
+        for source in schedule.all where source.takeEditedDue() { deferredWrites.add(source, at: now.boot) }
+    }
 
     private func writeDeferred() { commits.write(deferred: deferredWrites.take()) }
 }

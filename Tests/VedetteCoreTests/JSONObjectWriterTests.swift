@@ -52,6 +52,7 @@ struct JSONObjectWriterTests {
         _ = full.health.pollFailed(
             .timeout, detail: "no answer", isUnreadable: true, fails: 1, at: Timestamp(milliseconds: 12))
         (full.due, full.notBefore, full.urlDigest) = (Timestamp(milliseconds: 1), Timestamp(milliseconds: 2), 3)
+        full.intervalDigest = .max - 2
         (full.connection, full.movedTo) = (.polled("why"), "https://b.example/new")
         var open = SourceRecord(name: "a")
         open.connection = .open

@@ -72,6 +72,27 @@ struct PollCalendarTests {
             } == .seconds(800))
     }
 
+    @Test("the time of a calendar that was edited is not used, and `status` has the new one; a poll put off is")
+    func edited() async throws {
+        let watched = WatchedSource(daily("02:30"), number: 0)
+        var record = SourceRecord(name: "a")
+        record.due = Timestamp(rfc3339: "2026-11-21T02:20:00Z")
+        record.intervalDigest = daily("02:20").interval.digest
+        record.health.lastPollAt = Timestamp(rfc3339: "2026-11-21T02:10:00Z")
+        record.snapshot = SnapshotHead(identity: 1, fingerprints: [:], goodAt: clock.now().wall)
+        watched.restore(record, at: clock.now())
+        #expect(watched.due(now: clock.now()).duration(since: clock.now().boot) == .seconds(800))
+        #expect(watched.record.due?.rfc3339 == "2026-11-21T02:30:00.000Z")
+        #expect(watched.takeEditedDue() && !watched.takeEditedDue())
+        // Its last poll was yesterday: the journal refused the one of today.
+        record.health.lastPollAt = Timestamp(rfc3339: "2026-11-20T02:10:00Z")
+        record.due = clock.now().wall.advanced(by: .seconds(60))
+        record.intervalDigest = daily("02:10").interval.digest
+        let put = WatchedSource(daily("02:10"), number: 0)
+        put.restore(record, at: clock.now())
+        #expect(put.due(now: clock.now()).duration(since: clock.now().boot) == .seconds(60))
+    }
+
     @Test("Retry-After puts off a time of the calendar, and the end of it waits for the window")
     func retryAfter() {
         #expect(

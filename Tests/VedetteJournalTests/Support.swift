@@ -194,6 +194,7 @@ func fullRecord() -> SourceRecord {
     record.health.lastPollAt = stamp(6)
     record.health.problem = Event.Problem(failure: "timeout", detail: "no \"answer\"")
     (record.due, record.notBefore, record.urlDigest) = (stamp(7), stamp(8), .max - 1)
+    record.intervalDigest = .max - 2
     record.snapshot?.resume = "1\u{0}\"é"
     record.connection = .polled("64 streams are open already")
     return record

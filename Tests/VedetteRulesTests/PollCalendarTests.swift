@@ -83,7 +83,7 @@ struct PollCalendarTests {
         #expect(
             calendar.due(now.advanced(by: .seconds(60)), after: now, isOpen: false, spread: .zero)
                 == time("2026-11-24T08:00:00Z"))
-        // The configuration had 20:00 before.
+        // A retry of what the last poll left open.
         #expect(
             calendar.due(stored: time("2026-11-23T20:00:00Z"), after: now, limit: limit)
                 == time("2026-11-23T20:00:00Z"))
@@ -123,6 +123,27 @@ struct PollCalendarTests {
         #expect(
             calendar.due(stored: time("2026-12-24T12:00:00Z"), after: now, limit: limit)
                 == time("2026-11-23T09:00:30Z"))
+    }
+
+    @Test("after an edit the stored time is moved to what the new interval or calendar has; a backoff stays one")
+    func edited() {
+        var record = SourceRecord(name: "a")
+        record.due = time("2026-11-21T20:00:00Z")
+        record.health.lastPollAt = time("2026-11-21T08:00:00Z")
+        record.snapshot = SnapshotHead(identity: 1, fingerprints: [:], goodAt: time("2026-11-21T08:00:00Z"))
+        var interval = PollInterval(every: .seconds(60))
+        #expect(interval.due(edited: record) == time("2026-11-21T08:01:06Z"))
+        interval.every = .seconds(86_400)
+        #expect(interval.due(edited: record) == time("2026-11-22T05:36:00Z"))
+        interval.every = .seconds(60)
+        interval.calendar = at(["21:30"])
+        #expect(interval.due(edited: record) == time("2026-11-21T21:30:00Z"))
+        interval.calendar = office()
+        #expect(interval.due(edited: record) == time("2026-11-23T09:00:00Z"))
+        _ = record.health.pollFailed(.timeout, detail: "a", fails: 3, at: time("2026-11-21T08:00:00Z"))
+        record.due = time("2026-11-21T08:02:30Z")
+        interval.calendar = at(["21:30"])
+        #expect(interval.due(edited: record) == time("2026-11-21T08:02:30Z"))
     }
 
     @Test("outside of the windows the clock of `stale` stands still")

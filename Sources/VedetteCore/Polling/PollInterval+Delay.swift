@@ -49,6 +49,21 @@ extension PollInterval {
         return whileEvery != nil && whileStates.contains { snapshot.states[$0, default: 0] > 0 }
     }
 
+    /// Returns when the next poll is due whose stored time was computed from another interval, as an edit leaves it: as near
+    /// to that time as this interval allows after the last poll, so that a backoff stays one.
+    public func due(edited record: SourceRecord) -> Timestamp? {
+        guard let stored = record.due, let last = record.health.lastPollAt else { return record.due }
+        let (health, states) = (record.health, record.snapshot?.states ?? [:])
+        let shortest =
+            health.failures > 0
+            ? delay(failures: health.failures, random: 0) : delay(states: states, freshFor: nil, random: 0)
+        let usual = min(
+            max(stored, last.advanced(by: shortest)), last.advanced(by: max(shortest, longestDelay(health))))
+        guard let calendar else { return usual }
+        let isOpen = health.failures > 0 || record.snapshot.map(isOpen) ?? true
+        return calendar.due(usual, after: last, isOpen: isOpen, spread: .zero)
+    }
+
     /// The longest that a stored due time may lie ahead, whatever the wall clock did meanwhile.
     public func longestDelay(_ health: Health) -> Duration {
         let isGone = health.problem?.failure == Failure.gone.rawValue

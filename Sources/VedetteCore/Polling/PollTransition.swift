@@ -163,6 +163,7 @@ public struct PollTransition: Sendable {
                 calendar.due(usual, after: now, isOpen: isOpen, spread: delay * 0.1 * random.fraction())
             } ?? usual
         record.due = connection == .open ? nil : due
+        record.intervalDigest = source.interval.digest
     }
 
     private mutating func wait(_ retryAfter: Duration?) {

@@ -24,6 +24,8 @@ final class WatchedSource {
     private var hasMoved = false
     /// Its record waits in `DeferredWrites`.
     private var hasDeferredWrite = false
+    /// Its due time was computed again after an edit, and the journal still has the old one.
+    private var hasEditedDue = false
     /// Rows of which only measures changed, to be written with its record.
     private(set) var refreshes: [StoredItem] = []
     var lastResult: OnceResult?
@@ -152,6 +154,12 @@ final class WatchedSource {
         return !hasDeferredWrite
     }
 
+    /// Returns whether `status` would show a due time from before an edit, once.
+    func takeEditedDue() -> Bool {
+        defer { hasEditedDue = false }
+        return hasEditedDue
+    }
+
     /// Leaves its record to a commit. Returns whether it waited.
     func cancelDeferredWrite() -> Bool {
         defer { hasDeferredWrite = false }
@@ -169,6 +177,7 @@ final class WatchedSource {
         let now = dependencies.clock.now()
         followWallClock(now)
         record.due = now.wall.advanced(by: delay)
+        record.intervalDigest = source.interval.digest
     }
 
     func change(_ change: (inout SourceRecord) -> Void) { change(&record) }
@@ -209,6 +218,7 @@ final class WatchedSource {
     /// clock did since the time was stored.
     func due(now: Moment) -> BootTime {
         followWallClock(now)
+        followInterval()
         guard let due = record.due ?? record.notBefore else { return opening(now.boot, now) }
         let stored = max(due, record.notBefore ?? due)
         let hasRetryAfter = record.notBefore.map { $0 > now.wall } ?? false
@@ -216,10 +226,21 @@ final class WatchedSource {
         let most = hasRetryAfter ? max(usual, PollInterval.longestRetryAfter) : usual
         guard let calendar = source.interval.calendar else { return now.boot(at: stored, most: most) }
         let limit = now.wall.advanced(by: most)
-        let planned = calendar.due(stored: stored, after: record.health.lastPollAt, limit: limit)
+        // A poll that was put off since the journal refused the last one is no missed time of the calendar.
+        let last = record.health.lastPollAt.map { max($0, now.wall) }
+        let planned = calendar.due(stored: stored, after: last, limit: limit)
         return opening(
             now.boot(at: max(planned, min(record.notBefore ?? planned, limit)), most: WatchedSource.longestDeadline),
             now)
+    }
+
+    /// Computes the due time again when the interval was edited since it was stored. The attempts of a stream have intervals
+    /// of their own.
+    private func followInterval() {
+        let digest = source.interval.digest
+        guard source.stream == nil, let stored = record.intervalDigest, stored != digest else { return }
+        (record.due, record.intervalDigest) = (source.interval.due(edited: record), digest)
+        hasEditedDue = true
     }
 
     /// Returns the first time, not before this one and not in the past, at which its calendar allows a poll.

@@ -23,4 +23,13 @@ public struct PollInterval: Sendable, Hashable {
         (self.every, self.isExplicit) = (every, isExplicit)
         (self.whileStates, self.whileEvery) = (whileStates, whileEvery)
     }
+
+    /// A digest of all that due times are computed from, the same in each process.
+    public var digest: UInt64 {
+        var digest = StableHash()
+        digest.add("\(every.wholeMilliseconds) \(isExplicit) \(whileEvery?.wholeMilliseconds ?? 0)")
+        for state in whileStates { digest.add(state) }
+        if let calendar { digest.add(calendar.description) }
+        return digest.value
+    }
 }

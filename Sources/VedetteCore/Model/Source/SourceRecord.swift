@@ -11,6 +11,8 @@ public struct SourceRecord: Sendable, Hashable {
     public var health = Health()
     /// When the next poll is due, as wall time.
     public var due: Timestamp?
+    /// `PollInterval.digest` of the interval that `due` was computed from; nil when that is unknown.
+    public var intervalDigest: UInt64?
     /// The wall time before which the server wants no request (Retry-After).
     public var notBefore: Timestamp?
     /// The digest of the URL that both times belong to; nil before the first poll.

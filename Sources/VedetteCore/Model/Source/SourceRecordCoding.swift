@@ -9,6 +9,7 @@ extension SourceRecord {
         if let snapshot { writer.object("snapshot", snapshot.write) }
         writer.object("health", health.write)
         writer.member("due", due?.milliseconds)
+        writer.member("interval", intervalDigest.map(Int64.init(bitPattern:)))
         writer.member("not_before", notBefore?.milliseconds)
         writer.member("url", urlDigest.map(Int64.init(bitPattern:)))
         if let connection { writer.object("connection", connection.write) }
@@ -22,6 +23,7 @@ extension SourceRecord {
         snapshot = json["snapshot"].flatMap(SnapshotHead.init(json:))
         health = Health(json: json["health"])
         due = Timestamp(json: json["due"])
+        intervalDigest = json["interval"]?.bits
         notBefore = Timestamp(json: json["not_before"])
         urlDigest = json["url"]?.bits
         connection = json["connection"].flatMap(Connection.init(json:))
