@@ -7,6 +7,8 @@ import VedetteCore
 struct ConfigurationBuilder {
     let kinds: Kinds
     let values: ValueReader
+    /// Shows which windows have ended; nil warns of none.
+    var now: Timestamp?
 
     private var findings: Findings { values.findings }
 
@@ -29,7 +31,7 @@ struct ConfigurationBuilder {
             }, uniquingKeysWith: { first, _ in first })
         let sourceReader = SourceReader(
             kinds: kinds.sources, servers: Dictionary(servers, uniquingKeysWith: { first, _ in first }),
-            windows: windows, values: values)
+            windows: windows, now: now, values: values)
         let sourceEntries = named(sections.maps["sources"], "source", SourceExpansion(values: values).expand)
         let sources = sourceEntries.map { ($0.name, sourceReader.source($0)) }
         let (settings, heartbeat, listen) = SettingsReader(values: values).settings(

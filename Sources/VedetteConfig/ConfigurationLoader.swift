@@ -10,6 +10,7 @@ public struct ConfigurationLoader: Sendable {
     private let kinds: Kinds
     let environment: [String: String]
     private var readsSecrets: Bool
+    private let clock: (any Clock)?
 
     /// Creates a loader.
     /// - Parameters:
@@ -17,12 +18,13 @@ public struct ConfigurationLoader: Sendable {
     ///   - environment: the variables for `env:` and the search; nil for this process's.
     ///   - readsSecrets: whether secrets and the files of `tls` are read. Without them the configuration serves commands that
     ///     neither poll nor send.
+    ///   - clock: shows which windows have ended; nil warns of none.
     public init(
         directory: String? = nil, sourceKinds: [SourceKindEntry], sinkKinds: [SinkKindEntry],
         recurrence: @escaping RecurrenceReader = { _, _, _ in nil }, environment: [String: String]? = nil,
-        readsSecrets: Bool = true
+        readsSecrets: Bool = true, clock: (any Clock)? = nil
     ) {
-        (self.directory, self.readsSecrets) = (directory, readsSecrets)
+        (self.directory, self.readsSecrets, self.clock) = (directory, readsSecrets, clock)
         kinds = Kinds(sources: sourceKinds, sinks: sinkKinds, recurrence: recurrence)
         self.environment = environment ?? ProcessInfo.processInfo.environment
     }
@@ -152,7 +154,7 @@ public struct ConfigurationLoader: Sendable {
     }
 
     private func build(_ files: [ConfigurationFile], _ secrets: SecretReader) -> Configuration {
-        ConfigurationBuilder(kinds: kinds, values: ValueReader(secrets: secrets)).build(files)
+        ConfigurationBuilder(kinds: kinds, values: ValueReader(secrets: secrets), now: clock?.now().wall).build(files)
     }
 
     /// Returns the programs that secrets name. Only a whole reading tells them from other options called `command`.

@@ -40,6 +40,26 @@ struct CalendarOptionTests {
         #expect(calendar("during: ofice") == "unknown window 'ofice'; did you mean 'office'?")
     }
 
+    @Test("windows that have all ended are warned of: the source would never be polled")
+    func ended() throws {
+        func warnings(_ window: String) -> [String] {
+            let findings = Findings()
+            let text = "windows: {fair: {\(window)}}\nsources: {s: {kind: json, url: 'https://h/', during: fair}}"
+            let files = [ConfigurationFile(path: "a.yaml", text: text, isPrivate: false)]
+            let loader = ConfigurationLoader(
+                sourceKinds: [StandInKind.json], sinkKinds: [], recurrence: { _, from, _ in [from] }, environment: [:],
+                clock: StoppedClock())
+            return loader.load(files, findings).diagnostics.map(\.message).filter { $0.hasPrefix("every window") }
+        }
+        let sentence =
+            "every window of 'during' has ended, so that the source is not polled; write later dates into the window, or name another one"
+        #expect(warnings("from: 2026-11-01, until: 2026-11-20") == [sentence])
+        #expect(warnings("from: 2026-11-01, repeat: FREQ=MONTHLY, daily: 9:00-17:00") == [sentence])
+        #expect(warnings("from: 2026-11-01, until: 2026-12-20") == [])
+        #expect(warnings("from: 2026-12-01, until: 2026-12-20") == [])
+        #expect(warnings("daily: 9:00-9:01") == [])
+    }
+
     @Test(
         "a time that is none is refused",
         arguments: ["25:00", "24:00", "8", "mon", "mon 8", "fryday 08:00", "08:00 Mars"])
@@ -66,4 +86,15 @@ struct CalendarOptionTests {
             )
         }
     }
+}
+
+/// A clock that shows the morning of 2026-11-21.
+private struct StoppedClock: Clock {
+    func now() -> Moment {
+        Moment(
+            wall: CivilDate(year: 2026, month: 11, day: 21).timestamp ?? Timestamp(milliseconds: 0),
+            boot: BootTime(milliseconds: 0))
+    }
+
+    func sleep(until deadline: BootTime) async throws(CancellationError) {}
 }

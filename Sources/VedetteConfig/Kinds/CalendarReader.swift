@@ -6,6 +6,8 @@ import VedetteText
 /// Reads `at` and `during` of a source.
 struct CalendarReader {
     let windows: [String: [CivilWindow]]
+    /// Shows which windows have ended; nil warns of none.
+    let now: Timestamp?
     let findings: Findings
 
     /// The most times of one source.
@@ -22,7 +24,15 @@ struct CalendarReader {
             let named = map.words("during").flatMap { name, place in
                 findings.isKnown(name, "window", among: Array(windows.keys), at: place) ? windows[name] ?? [] : []
             }
-            return named.isEmpty ? nil : PollCalendar(.during(named), ZoneTime())
+            guard !named.isEmpty else { return nil }
+            let calendar = PollCalendar(.during(named), ZoneTime())
+            if let now, calendar.knownOpening(now) == nil {
+                findings.warn(
+                    map.key("during"),
+                    "every window of 'during' has ended, so that the source is not polled; write later dates into the window, or name another one"
+                )
+            }
+            return calendar
         }
         if map.has("every") {
             findings.error(

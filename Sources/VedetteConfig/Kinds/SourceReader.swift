@@ -8,6 +8,7 @@ struct SourceReader {
     /// The servers by name; nil for one with an error.
     let servers: [String: Server?]
     var windows: [String: [CivilWindow]] = [:]
+    var now: Timestamp?
     let values: ValueReader
 
     private var findings: Findings { values.findings }
@@ -49,7 +50,7 @@ struct SourceReader {
 
     private func interval(_ map: MapReader, default: Duration) -> PollInterval {
         var interval = PollInterval(every: map.duration("every") ?? `default`, isExplicit: map.has("every"))
-        interval.calendar = CalendarReader(windows: windows, findings: findings).calendar(map)
+        interval.calendar = CalendarReader(windows: windows, now: now, findings: findings).calendar(map)
         guard let inner = map.object("while") else { return interval }
         interval.whileStates = inner.texts("state")
         interval.whileEvery = inner.duration("every")

@@ -93,6 +93,10 @@ public struct SourceStatus: Sendable {
     public func remarks(now: Timestamp) -> [String] {
         var remarks: [String] = []
         if isInsecure { remarks.append("TLS is not checked (insecure)") }
+        if let calendar, calendar.knownOpening(now) == nil {
+            remarks.append(
+                "every window of 'during' has ended, so it is not polled; write later dates or another window")
+        }
         if let movedTo { remarks.append("moved for good to \(movedTo); write that address into the configuration") }
         if case .polled(let reason) = record?.connection { remarks.append("polled, since \(reason)") }
         if let unannounced = record?.snapshot?.unannounced, unannounced.at.advanced(by: SourceStatus.recent) > now {

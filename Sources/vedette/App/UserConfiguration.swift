@@ -9,7 +9,7 @@ enum UserConfiguration {
     static func loader(_ places: Paths, readsSecrets: Bool = true) -> ConfigurationLoader {
         ConfigurationLoader(
             directory: places.config, sourceKinds: KindRegistry.sourceKinds, sinkKinds: KindRegistry.sinkKinds,
-            recurrence: RecurrenceDays.days, readsSecrets: readsSecrets)
+            recurrence: RecurrenceDays.days, readsSecrets: readsSecrets, clock: SystemClock())
     }
 
     /// Loads the configuration, or prints all of its errors and throws `Exit`: 78, or 75 when each of them may pass by

@@ -32,7 +32,7 @@ struct DoctorCommand: AsyncParsableCommand {
     func run() async throws {
         let loader = ConfigurationLoader(
             directory: places.config, sourceKinds: KindRegistry.sourceKinds, sinkKinds: SinkConfigurationProbe.kinds,
-            recurrence: RecurrenceDays.days)
+            recurrence: RecurrenceDays.days, clock: SystemClock())
         let runner = DoctorRunner(
             loader: loader, place: try places.journalPlace(loader.journalServer().server),
             environment: ProcessInfo.processInfo.environment, isOffline: offline)

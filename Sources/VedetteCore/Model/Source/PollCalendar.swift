@@ -65,8 +65,13 @@ public struct PollCalendar: Sendable {
 
     /// Returns the first time, not before this one, at which the source may be polled.
     public func opening(_ time: Timestamp) -> Timestamp {
+        knownOpening(time) ?? time.advanced(by: PollCalendar.never)
+    }
+
+    /// Returns the same; nil when every window has ended.
+    public func knownOpening(_ time: Timestamp) -> Timestamp? {
         guard case .during(let windows) = plan, !allowsPoll(at: time) else { return time }
-        return windows.compactMap { $0.start(after: time, civil) }.min() ?? time.advanced(by: PollCalendar.never)
+        return windows.compactMap { $0.start(after: time, civil) }.min()
     }
 
     /// Returns the first poll that the calendar asks for after a poll.
