@@ -62,6 +62,7 @@ public actor Watcher {
         schedule.scheduleAll(now: now)
         writeEditedTimes(now)
         let soon = now.boot.advanced(by: .seconds(10))
+        logWaiting(schedule.all, now)
         pipeline.pollLog.start(schedule.all.filter { $0.due(now: now) <= soon }.map(\.source.name))
     }
 
@@ -124,7 +125,9 @@ public actor Watcher {
         let stored = try await dependencies.journal.records { newNames(share.polled(of: watch.sources)) }
         share.configured = watch.sources
         let now = dependencies.clock.now()
+        let new = newNames(share.polled)
         schedule.reload(share.polled, stored: stored, now: now)
+        logWaiting(schedule.all.filter { new.contains($0.source.name) }, now)
         writeEditedTimes(now)
         // Also those without a snapshot: the commit of their first poll may be under way.
         await rules.reload(watch.rules, watched: watch.sources, polled: schedule.all.map(\.source))
@@ -242,6 +245,15 @@ public actor Watcher {
     }
 
     private func cancelPoll(of name: String) { schedule[name]?.cancelPoll() }
+
+    /// Logs which sources wait for the first window of their calendar: nothing else shows that they are watched.
+    private func logWaiting(_ sources: [WatchedSource], _ now: Moment) {
+        let waiting = sources.compactMap { source -> (name: String, first: Timestamp)? in
+            guard source.record.health.lastPollAt == nil, !source.allowsPoll(at: now.wall) else { return nil }
+            return source.source.interval.calendar?.knownOpening(now.wall).map { (source.source.name, $0) }
+        }
+        for line in PollLog.waiting(waiting) { dependencies.log.log(line.level, line.text) }
+    }
 
     /// Lets `status` show the times of an edited interval.
     private func writeEditedTimes(_ now: Moment) {

@@ -125,6 +125,24 @@ struct PollCalendarTests {
         }
     }
 
+    @Test("a source that waits for its first window has a next poll, and a line; one whose windows have ended has none")
+    func waiting() {
+        let now = clock.now().wall
+        let source = between(3 * 60, 4 * 60)
+        let times = PollTimes(SourceStatus(source, nil), isWatching: true, now: now)
+        #expect(times.next?.rfc3339 == "2026-11-21T03:00:00.000Z")
+        #expect(PollTimes(SourceStatus(source, nil), isWatching: false, now: now).next == nil)
+        var ended = CivilWindow(
+            name: "w", start: CivilTimeOfDay(minutes: 0), end: CivilTimeOfDay(minutes: 1440), zone: "UTC")
+        ended.until = CivilMoment("2026-11-20")
+        let over = SourceStatus(polled(.during([ended])), nil)
+        #expect(PollTimes(over, isWatching: true, now: now).next == nil)
+        #expect(over.remarks(now: now).count == 1)
+        let lines = PollLog.waiting([("a", now), ("b", now)])
+        #expect(lines.first?.text == "a: outside its windows; the first poll is at \(now.rfc3339)")
+        #expect(PollLog.waiting(Array(repeating: ("a", now), count: 11)).count == 1)
+    }
+
     @Test("a poll that a rule waits for comes when the window begins")
     func confirmation() {
         let watched = WatchedSource(between(3 * 60, 4 * 60), number: 0)

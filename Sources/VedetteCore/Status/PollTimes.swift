@@ -16,6 +16,18 @@ public struct PollTimes: Sendable, Hashable {
     /// Whether its server pushes over an open connection, so that there is no next poll.
     public var isPushed = false
 
+    /// Reads the times of a source. One that waits for its first window has no record yet; one whose windows have all ended
+    /// has no next poll.
+    public init(_ source: SourceStatus, isWatching: Bool, now: Timestamp) {
+        self.init(source.record, isWatching: isWatching, now: now)
+        guard isWatching, let opening = source.calendar.map({ $0.knownOpening(now) }) else { return }
+        if let opening {
+            if opening > now { next = max(next ?? opening, opening) }
+        } else {
+            next = nil
+        }
+    }
+
     /// Reads the times of a record; nil for a source that was never polled.
     public init(_ record: SourceRecord?, isWatching: Bool, now: Timestamp) {
         guard let record else { return }

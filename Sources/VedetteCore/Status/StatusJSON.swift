@@ -53,7 +53,7 @@ extension StatusFacts {
     }
 
     private func json(_ source: SourceStatus) -> JSON {
-        let (record, times) = (source.record, PollTimes(source.record, isWatching: watcher != nil, now: now))
+        let (record, times) = (source.record, PollTimes(source, isWatching: watcher != nil, now: now))
         return .members([
             "source": .string(source.name), "kind": .string(source.kindName),
             "health": .string(source.health.rawValue), "every": .number(rounded: source.every.inSeconds),

@@ -59,6 +59,23 @@ struct PollLog {
         return [line, Line(level: .notice, text: summary)]
     }
 
+    /// Returns the lines about sources that are not polled before a window begins.
+    static func waiting(_ sources: [(name: String, first: Timestamp)]) -> [Line] {
+        guard sources.count > mostSources else {
+            return sources.map { source in
+                Line(
+                    level: .notice,
+                    text: "\(source.name): outside its windows; the first poll is at \(source.first.rfc3339)")
+            }
+        }
+        let first = sources.map(\.first).min()?.rfc3339 ?? ""
+        return [
+            Line(
+                level: .notice,
+                text: "\(sources.count) sources are outside their windows; the first poll is at \(first)")
+        ]
+    }
+
     /// Returns the line about a Retry-After of hours: a person may wonder why the source is not polled. Nil for a shorter one.
     static func longWait(_ retryAfter: Duration?, of source: String) -> Line? {
         guard let retryAfter, retryAfter > .seconds(3600) else { return nil }

@@ -126,7 +126,7 @@ struct OverviewView: Sendable {
     }
 
     private func row(_ source: SourceStatus) -> HTML {
-        let times = PollTimes(source.record, isWatching: facts.watcher != nil, now: facts.now)
+        let times = PollTimes(source, isWatching: facts.watcher != nil, now: facts.now)
         let states = (source.record?.snapshot?.states ?? [:]).sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         let words = states.prefix(4).map { state -> HTML in
             "<span class=\"count\">\(state.value) \(render.state(state.key, kind: source.kindName))</span> "

@@ -36,7 +36,7 @@ struct SourceView: Sendable {
     }
 
     private var health: HTML {
-        let times = PollTimes(status.record, isWatching: isWatched, now: render.now)
+        let times = PollTimes(status, isWatching: isWatched, now: render.now)
         let good: HTML? = status.record?.snapshot.map {
             "<li>\(counted($0.count, "item")), read \(render.age($0.goodAt))</li>"
         }

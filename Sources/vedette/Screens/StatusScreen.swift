@@ -192,7 +192,7 @@ struct StatusScreen: Sendable {
         if hasRemarks { heading.append("REMARK") }
         var table = TextTable(heading, palette)
         for (source, remark) in zip(facts.sources, remarks) {
-            let times = PollTimes(source.record, isWatching: facts.watcher != nil, now: now)
+            let times = PollTimes(source, isWatching: facts.watcher != nil, now: now)
             var row = [
                 StyledText(source.name),
                 palette.paint(source.health.rawValue, Palette.role(of: source.health.meaning) ?? .faint),
@@ -215,7 +215,7 @@ struct StatusScreen: Sendable {
 
     /// Everything about one source.
     private func block(_ source: SourceStatus) -> [StyledText] {
-        let (record, times) = (source.record, PollTimes(source.record, isWatching: facts.watcher != nil, now: now))
+        let (record, times) = (source.record, PollTimes(source, isWatching: facts.watcher != nil, now: now))
         let every = DurationText.long(seconds: source.every.inSeconds)
         var rows: [(String, StyledText)] = []
         let since = source.troubledSince.map { " since \(time($0)) (\(age($0)))" } ?? ""
