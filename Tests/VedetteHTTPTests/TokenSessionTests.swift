@@ -204,6 +204,22 @@ struct TokenSessionTests {
         }
     }
 
+    @Test("a login whose address is wrong says so at each poll; one that a server puts off is not sent before")
+    func putOff() async throws {
+        let server = try WireServer {
+            $0.number < 2 ? .reply("404 Not Found", "") : .reply("503 Busy", "", ["Retry-After: 120"])
+        }
+        defer { WireServer.close(server) }
+        try await withClient { client async throws in
+            for _ in 0..<2 { #expect(await client.failed(Self.request(server))?.failure == .notFound) }
+            for _ in 0..<3 {
+                let error = await client.failed(Self.request(server))
+                #expect(error?.failure == .serverError && error?.retryAfter.map { $0 > .seconds(60) } == true)
+            }
+        }
+        #expect(server.requests.count == 3)
+    }
+
     @Test("a server that fails or moves the login is asked again by the next poll; the password is sent nowhere else")
     func failing() async throws {
         let other = try WireServer(.ok(#"{"jwt":"t"}"#))
@@ -337,5 +353,27 @@ struct LoginPausesTests {
         #expect(!isPaused(now))
         pauses.begin("a", now: now)
         #expect(!isPaused(now + 5 * 60_000))
+    }
+
+    @Test("a server that asks for a pause gets it, with its own error and what is left of the time")
+    func retryAfter() throws {
+        var pauses = LoginPauses<String>()
+        var busy = FetchError(.rateLimited, "answered 429")
+        pauses.begin("a", after: busy, now: 0)
+        try pauses.check("a", now: 0)
+        busy.retryAfter = .seconds(120)
+        pauses.begin("a", after: busy, now: 0)
+        let error = #expect(throws: FetchError.self) { try pauses.check("a", now: 20_000) }
+        #expect(error?.failure == .rateLimited && error?.retryAfter == .seconds(100))
+        try pauses.check("a", now: 120_000)
+    }
+
+    @Test("a status about the address or the time of a login is no refusal of the password")
+    func statuses() {
+        #expect([400, 401, 403, 409, 422, 423].allSatisfy { Failure(login: $0) == .unauthorized })
+        #expect(
+            [404, 405, 410, 429, 503].map { Failure(login: $0) } == [
+                .notFound, .clientError, .gone, .rateLimited, .serverError,
+            ])
     }
 }

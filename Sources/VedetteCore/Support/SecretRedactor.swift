@@ -114,7 +114,9 @@ extension SecretRedactor {
     }
 
     public func redacted(_ error: FetchError) -> FetchError {
-        FetchError(error.failure, redacted(error.detail), timedOut: error.timedOut)
+        var error = error
+        error.detail = redacted(error.detail)
+        return error
     }
 
     /// Returns the fields with redacted values. Names come from the configuration.

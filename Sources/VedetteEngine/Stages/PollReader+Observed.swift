@@ -40,7 +40,7 @@ extension PollReader {
     private func notes(of result: Result<Response, FetchError>) -> (retryAfter: Duration?, unanswered: FetchError?) {
         switch result {
         case .success(let response): (response.headers.retryAfter(at: clock.now().wall), nil)
-        case .failure(let error): (nil, error)
+        case .failure(let error): (error.retryAfter, error)
         }
     }
 

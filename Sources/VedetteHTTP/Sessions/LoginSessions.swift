@@ -28,6 +28,8 @@ final class LoginSessions {
     private let cookies: SessionCookies
     private let pages: (any LoginPageReader)?
     private var states: [Key: State] = [:]
+    /// Those that a server asked for.
+    private var pauses = LoginPauses<Key>()
 
     init(_ cookies: SessionCookies, _ pages: (any LoginPageReader)?) { (self.cookies, self.pages) = (cookies, pages) }
 
@@ -77,6 +79,7 @@ final class LoginSessions {
         guard !isPaused(key, login) else {
             throw FetchError(.unauthorized, "the login was refused; it is tried again five minutes after that")
         }
+        try pauses.check(key, now: KernelClock.monotonic.milliseconds)
         let task = states[key]?.task ?? Task { await postForm(key, login, request, by: client) }
         states[key, default: State()].task = task
         if let error = await task.value { throw error }
@@ -90,9 +93,12 @@ final class LoginSessions {
         do throws(FetchError) {
             let response = try await client.authenticated(try await formRequest(login, request, by: client))
             if response.status >= 400 {
-                failure = FetchError(
-                    response.status < 500 ? .unauthorized : .serverError,
+                var error = FetchError(
+                    Failure(login: response.status),
                     "the login was answered by \(response.status); check 'login' and the fields of 'session'")
+                error.retryAfter = response.retryAfter
+                pauses.begin(key, after: error, now: KernelClock.monotonic.milliseconds)
+                failure = error
             }
         } catch {
             failure = error

@@ -68,17 +68,22 @@ final class OAuthTokens {
 
     private func fetchToken(_ key: GrantKey, _ request: Request, id: Int, by client: isolated HTTPClient) async {
         let result: Result<Secret, FetchError>
+        var retryAfter: Duration?
         do throws(FetchError) {
             let response = try await client.followRedirects(of: request, as: nil)
+            retryAfter = response.retryAfter
             let granted = try GrantedToken(response, from: WebURL(request.url)?.origin ?? "the token server")
             cache.keep(granted, of: key, now: KernelClock.monotonic.milliseconds)
             keep(granted.refresh, of: key)
             pauses.end(key)
             result = .success(granted.value)
         } catch {
+            var error = error
+            error.retryAfter = retryAfter
             if error.failure == .unauthorized, key.locksAccounts {
                 pauses.begin(key, now: KernelClock.monotonic.milliseconds)
             }
+            pauses.begin(key, after: error, now: KernelClock.monotonic.milliseconds)
             result = .failure(error)
         }
         guard requests[key]?.id == id else { return }

@@ -20,23 +20,13 @@ struct SessionToken: Sendable {
     init(_ response: Response, to login: TokenLogin, from origin: String, now: Timestamp) throws(FetchError) {
         guard (200...299).contains(response.status) else {
             throw FetchError(
-                Self.failure(response.status),
+                Failure(login: response.status),
                 "\(origin) answered the login with \(response.status); check 'post' and what 'session' sends")
         }
         let json = try? JSON(parsing: response.body)
         if let place = login.token { value = try Self.token(place, response, json, origin) }
         lifetime = login.expires.flatMap { Self.field($0, of: json) }.flatMap { expiry in
             Self.lifetime(expiry, at: response.headers["Date"].flatMap { Timestamp(httpDate: $0, now: now) } ?? now)
-        }
-    }
-
-    /// A status of 4xx counts as a refusal, also 400 and 422: servers answer a wrong password so.
-    private static func failure(_ status: Int) -> Failure {
-        switch status {
-        case 429: .rateLimited
-        case 400...499: .unauthorized
-        case 300...399: .redirect
-        default: Failure(status: status) ?? .protocol
         }
     }
 

@@ -106,8 +106,10 @@ final class TokenSessions {
         lastNumber += 1
         let number = lastNumber
         var result: Result<Grant, FetchError>
+        var retryAfter: Duration?
         do throws(FetchError) {
             let response = try await client.followRedirects(of: login.request(for: request), as: nil)
+            retryAfter = response.retryAfter
             let token = try SessionToken(
                 response, to: login, from: WebURL(login.url)?.origin ?? "the server",
                 now: Timestamp(milliseconds: KernelClock.wall.milliseconds))
@@ -115,7 +117,10 @@ final class TokenSessions {
             result = .success(Grant(token: token.value, until: until, number: number))
             pauses.end(key)
         } catch {
+            var error = error
+            error.retryAfter = retryAfter
             if error.failure == .unauthorized { pauses.begin(key, now: KernelClock.monotonic.milliseconds) }
+            pauses.begin(key, after: error, now: KernelClock.monotonic.milliseconds)
             result = .failure(error)
         }
         states[key, default: State()].task = nil

@@ -8,6 +8,8 @@ public struct FetchError: Error, Sendable, Hashable {
     public var detail: String
     /// Whether a deadline passed before the first byte of a response: the next poll of the host runs in the lane `.slowHosts`.
     public var timedOut: Bool
+    /// How long the server of a login or token wants no other request (Retry-After); nil where it did not say.
+    public var retryAfter: Duration?
 
     /// Creates an error.
     public init(_ failure: Failure, _ detail: String, timedOut: Bool = false) {

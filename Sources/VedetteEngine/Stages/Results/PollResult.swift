@@ -49,7 +49,9 @@ struct PollResult: Sendable {
     }
 
     init(_ error: FetchError) {
-        self.init(error.failure == .cancelled ? .cancelled : .failed(error.failure, detail: error.detail))
+        self.init(
+            error.failure == .cancelled ? .cancelled : .failed(error.failure, detail: error.detail),
+            retryAfter: error.retryAfter)
         unanswered = error
         isUnreadable = error.failure == .tooLarge || error.failure == .encoding
     }
