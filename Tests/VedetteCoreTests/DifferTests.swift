@@ -149,6 +149,22 @@ struct DifferTests {
         #expect(memory.last.isNewBaseline && memory.stored.keys.sorted() == ["2"])
     }
 
+    @Test("other options that select nothing of a list that had items are suspect, like a list that turns empty")
+    func emptiedByOptions() {
+        var memory = Memory()
+        memory.poll(source(), [one, two], at: at(0))
+        let other = source(StubKind(identity: 2))
+        #expect(memory.poll(other, [], at: at(100)).map(\.short) == ["suspect empty"])
+        #expect(memory.poll(other, [], at: at(200)).isEmpty && memory.head?.count == 2)
+        #expect(memory.poll(other, [], at: at(400)).isEmpty && memory.last.isNewBaseline && memory.head?.count == 0)
+        var right = Memory()
+        right.poll(source(), [one], at: at(0))
+        right.poll(other, [], at: at(100))
+        #expect(right.poll(other, [two], at: at(200)).isEmpty && right.last.isNewBaseline)
+        right.poll(source(empty: .valid), [], at: at(300))
+        #expect(right.last.isNewBaseline && !right.last.isSuspect)
+    }
+
     @Test("a field that is read with other options, is new or is read no more, starts as baseline; others do not")
     func fingerprints() {
         var memory = Memory()

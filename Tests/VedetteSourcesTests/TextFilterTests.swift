@@ -56,6 +56,22 @@ struct TextFilterTests {
         #expect(without.map(\.count) == [1, 1])
     }
 
+    @Test(
+        "a filter that leaves nothing of a text is warned of: its source would see no change",
+        arguments: ["html", "text"])
+    func emptied(_ kind: String) throws {
+        func warnings(_ expression: String, of text: String) throws -> [String] {
+            var body = PageBody(bytes: Array(text.utf8), url: "https://h/")
+            let filter = TextFilter([try step(expression)])
+            return try Fixture.kind(kind, filter: filter).read(&body).warnings
+        }
+        let warning =
+            "'replace' and 'ignore' leave nothing of the text, so that no change of it is seen; narrow their 'regex'"
+        #expect(try warnings("(?s).*", of: page("6")) == [warning])
+        #expect(try !warnings("people", of: page("6")).contains(warning))
+        #expect(try !warnings("people", of: "<html><body></body></html>").contains(warning))
+    }
+
     // changedetection.io 1289 and 1294: an expression over several lines ignored nothing.
     @Test("an expression may reach over lines to the end of the page")
     func lines() async throws {

@@ -13,6 +13,9 @@ struct ItemList {
     /// The first number that is another one elsewhere: its text, field and reading.
     private(set) var ambiguousNumber: (text: String, field: String, read: String)?
 
+    /// Whether `replace` and `ignore` leave nothing of the text of a whole document.
+    private(set) var isEmptied = false
+
     /// The work that `replace` and `ignore` may still take on this page.
     var budget = MatchBudget()
 
@@ -34,7 +37,9 @@ struct ItemList {
 
     /// Returns the text of a whole document as it is compared.
     mutating func filtered(whole text: String, by filter: TextFilter) throws(ReadError) -> String {
-        let text = try filter.text(text, of: "text", isUsual: true, &budget)
+        let written = text
+        let text = try filter.text(written, of: "text", isUsual: true, &budget)
+        isEmptied = text.trimmed().isEmpty && !written.trimmed().isEmpty
         guard filter.sorts else { return text }
         return text.split(whereSeparator: \.isNewline).sorted().joined(separator: "\n")
     }
@@ -50,6 +55,11 @@ struct ItemList {
             let what =
                 count == 1 ? "1 item repeats the key of an earlier one and is" : "\(count) items repeat a key and are"
             warnings.append("\(what) left out, first '\(first)'; check 'key'")
+        }
+        if isEmptied {
+            warnings.append(
+                "'replace' and 'ignore' leave nothing of the text, so that no change of it is seen; narrow their 'regex'"
+            )
         }
         if let unreadTime { warnings.append("failed to read '\(unreadTime)' as a time; check 'time'") }
         if let (text, field, read) = ambiguousNumber {

@@ -70,12 +70,12 @@ struct TextResource: PlannedKind {
         if PlainText.isHTML(text) {
             throw ReadError(.wrongType, "plain text was expected, but the response is an HTML page (a login page?)")
         }
-        guard let pattern else { return Page(items: [try whole(text, page.url)]) }
+        guard let pattern else { return try whole(text, page.url) }
         let list = try lines(of: text, pattern, WebURL(page.url))
         return Page(items: list.items, warnings: list.warnings)
     }
 
-    private func whole(_ text: String, _ url: String) throws(ReadError) -> Item {
+    private func whole(_ text: String, _ url: String) throws(ReadError) -> Page {
         var list = ItemList(url: WebURL(url))
         let written = HTMLText.withoutControls(text)
         let text = try list.filtered(whole: written, by: filter)
@@ -84,7 +84,7 @@ struct TextResource: PlannedKind {
         var item = list.items[0]
         if hasUsualTitle, !filter.isEmpty { item.title = TextResource.title(of: text) }
         item.fields["text"] = .text(TextLimit.bounded(text))
-        return item
+        return Page(items: [item], warnings: list.isEmptied ? list.warnings : [])
     }
 
     /// The first line of a text, shortened.

@@ -109,7 +109,7 @@ struct HTMLResource: PlannedKind {
             warnings.append(
                 "the text of the page is longer than 64 KiB; of the rest only a digest is kept ('select' narrows it)")
         }
-        if text.isEmpty {
+        if text.isEmpty, !list.isEmptied {
             warnings.append("the page has no text; it may be made by scripts, which are not run")
         }
         return item

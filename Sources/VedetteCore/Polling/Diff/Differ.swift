@@ -33,6 +33,7 @@ public struct Differ: Sendable {
     public func compare(
         _ old: SnapshotHead?, stored: [String: StoredItem], with new: Observation
     ) -> Difference {
+        if let old, turnsEmpty(old, stored, new), let held = suspectEmptiness(old) { return held }
         guard let old, old.identity == source.identity else { return baseline(new, replaces: old != nil) }
         let haveOtherKeys = haveOtherKeys(new, stored)
         let whole = haveOtherKeys ? rekeyed(new, old, stored) : nil
@@ -48,11 +49,6 @@ public struct Differ: Sendable {
     private func compare(
         _ old: SnapshotHead, _ stored: [String: StoredItem], _ new: Observation
     ) -> Difference {
-        if new.mode == .list, new.items.isEmpty, old.count > 0, source.empty == .suspect,
-            !stored.values.allSatisfy(isOver), let held = suspectEmptiness(old)
-        {
-            return held
-        }
         var difference = Difference(head: head(of: new))
         difference.head.decimals = old.decimals
         var new = new

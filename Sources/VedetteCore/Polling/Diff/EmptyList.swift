@@ -7,6 +7,14 @@ extension Differ {
     /// …over at least this long.
     static let agreeingTime = Duration.seconds(300)
 
+    /// Whether nothing is left of what had items. Another 'items', key or program that selects nothing is doubtful, too; its
+    /// source would see nothing from then on.
+    /// - Parameter stored: empty where the snapshot was read with another identity.
+    func turnsEmpty(_ old: SnapshotHead, _ stored: [String: StoredItem], _ new: Observation) -> Bool {
+        new.mode == .list && new.items.isEmpty && old.count > 0 && source.empty == .suspect
+            && (stored.isEmpty || !stored.values.allSatisfy(isOver))
+    }
+
     /// Nil once enough polls have agreed for long enough.
     func suspectEmptiness(_ old: SnapshotHead) -> Difference? {
         let past = old.emptiness
