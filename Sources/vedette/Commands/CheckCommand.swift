@@ -37,8 +37,9 @@ struct CheckCommand: AsyncParsableCommand {
         guard let journal = places.journalIfKnown, let records = try? await journal.reader().sourceRecords() else {
             return
         }
+        let heads = Dictionary(records.map { ($0.name, $0.snapshot) }) { first, _ in first }
         for source in sources {
-            guard let head = records.first(where: { $0.name == source.name })?.snapshot else { continue }
+            guard let head = heads[source.name] ?? nil else { continue }
             if let warning = head.warning, head.identity == source.identity, head.fingerprints == source.fingerprints {
                 Output.diagnose("warning: \(source.name): \(warning)")
             }
