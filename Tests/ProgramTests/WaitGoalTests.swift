@@ -111,7 +111,22 @@ struct WaitGoalTests {
         #expect(try await evaluate(&goal, late) == .reached(["60: Ready", "Portal Q: Ready"]))
         #expect(try await evaluate(&goal, []) == .failed("60: gone"))
         var gone = WaitGoal(["60"], .gone, isAny: false, mayCome: true)
-        await #expect(throws: Exit.self) { _ = try await gone.evaluate([], absent: [], of: "lab") { _ in false } }
+        #expect(try await evaluate(&gone, []) == .reached(["60: not listed"]))
+    }
+
+    @Test("what is not listed is gone: --gone ends at once, also for a glob, and a wrong name has its guess")
+    func notListed() async throws {
+        let other = Self.item("1", "Ready", title: "Portal QA")
+        var gone = WaitGoal(["Portal Q", "web-*"], .gone, isAny: false)
+        #expect(
+            try await evaluate(&gone, [other])
+                == .reached(["Portal Q: not listed; did you mean 'Portal QA'?", "web-*: not listed"]))
+        var both = WaitGoal(["1", "60"], .gone, isAny: false)
+        #expect(try await evaluate(&both, [other]) == .pending(["1: Ready"]))
+        #expect(try await evaluate(&both, []) == .reached(["1: gone", "60: not listed"]))
+        // A poll that does not show it once may be wrong.
+        var absent = WaitGoal(["1"], .gone, isAny: false)
+        #expect(try await evaluate(&absent, [], absent: [other]) == .pending(["1: not there"]))
     }
 
     @Test("an item that a stream has not shown yet may come; only what must be gone has to be there")

@@ -44,6 +44,7 @@ struct CSSSelectorTests {
                 "a:hover",
                 "':hover' has no equal in XPath 1.0: a page that is only read has no such state; leave it out"
             ), ("p:lang(de)", "':lang' has no equal in XPath 1.0: write that part as XPath"),
+            ("12a", "the name of an element begins with a letter, not with '1'"),
             ("a::before", "'::before' names no element; write '::attr(NAME)', '::text' or nothing"),
             ("a::text b", "nothing can follow '::attr()' and '::text'; write them last"),
             (

@@ -105,6 +105,12 @@ struct ValueReader {
     }
 
     private func object(_ node: YAMLNode, _ keys: [OptionSpec], _ what: String) -> OptionValue? {
+        if let text = node.text, keys.contains(where: \.isRequired) {
+            let needed = keys.filter(\.isRequired).map { "\($0.name): …" }.joined(separator: ", ")
+            findings.error(
+                node.place, "an element of \(what) is a map, not the text '\(text)'; write it as {\(needed)}")
+            return nil
+        }
         guard let map = MapReader(node, what, keys: keys, self) else { return nil }
         var pairs: [(name: String, value: OptionValue)] = []
         var isGood = true

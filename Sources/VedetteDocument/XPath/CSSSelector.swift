@@ -119,6 +119,9 @@ private struct CSSParser {
         let start = at
         if take("*") {
         } else if next.map(CSSParser.isName) == true {
+            if let next, next.isASCII, next.isNumber {
+                throw Unsupported(reason: "the name of an element begins with a letter, not with '\(next)'")
+            }
             found.name = isHTML ? try name().lowercased() : try name()
             if take("|") { found.name += ":" + (next == "*" ? takeStar() : try name()) }
         }

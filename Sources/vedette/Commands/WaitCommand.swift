@@ -13,7 +13,8 @@ struct WaitCommand: AsyncParsableCommand {
         discussion: """
             It checks the state, not the changes: an item that is in the state already ends it at once. Where a watcher runs \
             it reads its journal, else it polls the source itself. With --timeout it also waits for an item that is not \
-            listed yet, and for a server that does not answer yet; without it, both are errors.
+            listed yet, and for a server that does not answer yet; without it, both are errors. With --gone an item that a good \
+            poll does not list is gone.
 
             Examples:
               vedette wait lab-systems Billing --to 'Ready for use' && ./deploy

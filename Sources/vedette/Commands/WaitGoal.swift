@@ -77,6 +77,10 @@ struct WaitGoal: Sendable {
                 }
             }
             if keys[name, default: []].isEmpty {
+                if case .gone = condition, isWhole {
+                    reached.append("\(name): not listed\(ItemLookup.guess(name, among: present))")
+                    continue
+                }
                 pending.append("\(name): no such item yet\(mayCome ? ItemLookup.guess(name, among: present) : "")")
             }
         }
@@ -101,6 +105,8 @@ struct WaitGoal: Sendable {
                 if case .appears = condition { return [] }
                 keys[name] = [name]
             } else if case .appears = condition {
+                return []
+            } else if case .gone = condition, isWhole {
                 return []
             } else if case .state = condition, mayCome || !isWhole {
                 return []
