@@ -263,6 +263,14 @@ struct EmbeddedJSONTests {
             let rows = [["sku", "name", "stock"], ["1", "Mug", "4"], ["2", "Bag", "0"], ["3", "Lamp", "7"]]
             let text = rows.map { $0.joined(separator: sign) }.joined(separator: "\r\n")
             #expect(first(type, Array(text.utf8)) == "a table of 3 lines", "\(type)")
+            let found = Recogniser.proposals(
+                url: "https://h/", headers: .init([("Content-Type", type)]), body: Array(text.utf8))
+            let fields = found.first?.options.first { $0.name == "fields" }?.value
+            guard case .map(let pairs)? = fields else {
+                Issue.record("no fields")
+                continue
+            }
+            #expect(pairs.contains(.init(name: "stock", value: "stock")))
         }
         let german: [UInt8] = Array("Nr;Stra".utf8) + [0xDF] + Array("e;Status\n1;A;offen\n2;B;zu\n3;C;offen\n".utf8)
         #expect(first("text/csv; charset=windows-1252", german) == "a table of 3 lines")

@@ -57,6 +57,11 @@ struct TextRecogniser {
 
     // MARK: Tables
 
+    /// The columns of a table that become fields where no name tells which.
+    private static let mostFields = 3
+    /// What every item has, which no field is named.
+    private static let itemNames = ["key", "title", "name", "state", "url", "time"]
+
     private func table(_ sign: Character) -> Proposal? {
         guard let start = lines.indices.dropLast().first(where: { lines[$0].contains(sign) }) else { return nil }
         var names: [String] = []
@@ -83,6 +88,16 @@ struct TextRecogniser {
         // Without a title of its own the whole line would be it.
         if let key = table.key, !proposal.options.contains(where: { $0.name == "title" }) {
             proposal.set("title", .text(key.count == 1 ? key[0] : key.map { "{{\($0)}}" }.joined(separator: " ")))
+        }
+        if !proposal.options.contains(where: { $0.name == "fields" }) {
+            let others = names.indices.filter { column in
+                !TextRecogniser.uses(proposal, names[column]) && !TextRecogniser.itemNames.contains(names[column])
+                    && rows.contains { $0.count == names.count && !$0[column].isEmpty }
+            }
+            let pairs = others.prefix(TextRecogniser.mostFields).map {
+                Proposal.Pair(name: names[$0], value: names[$0])
+            }
+            if !pairs.isEmpty { proposal.set("fields", .map(pairs)) }
         }
         if isWindow { proposal.set("mode", .text("window"), "newest first: an item that leaves is not gone") }
         let match = TextRecogniser.match(
