@@ -367,7 +367,10 @@ enum ConfigurationKeys {
             "listen", .either(.text, .object(listen)), "Where the page and the metrics are offered.",
             otherwise: "nowhere"
         ),
-        Key("public_url", .text, "Where people open the page; a message that is cut names its event's address there."),
+        Key(
+            "public_url", .text,
+            "Where people open the page; a message that is cut names its event's address there, and `links` of sinks lead there."
+        ),
     ]
 
     static let listen = [

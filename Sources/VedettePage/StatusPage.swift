@@ -36,6 +36,7 @@ public struct StatusPage: Sendable {
     private let access: @Sendable () async -> PageAccess
     let formToken: String
     let trials: TrialService
+    let links: (any ActionLinkStore)?
     private let cookie: SessionCookie
     private let others: [Route]
 
@@ -47,21 +48,23 @@ public struct StatusPage: Sendable {
     ///   - access: who may use the page now.
     ///   - sign: returns the HMAC-SHA256 of a message, for cookies.
     ///   - trials: tries what is not configured yet.
+    ///   - links: verifies the links of messages; nil for none.
     ///   - routes: served beside the page's own.
     public init(
         _ sources: Sources, hub: ChangeHub, access: @escaping @Sendable () async -> PageAccess,
         sign: @escaping @Sendable (_ message: [UInt8], _ key: [UInt8]) -> [UInt8]?, trials: TrialService,
-        routes: [Route] = []
+        links: (any ActionLinkStore)? = nil, routes: [Route] = []
     ) {
         (self.sources, self.hub, self.access, self.trials, others) = (sources, hub, access, trials, routes)
         cookie = SessionCookie(sign: sign)
+        self.links = links
         facts = RecentFacts(sources)
         formToken = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
     }
 
     /// Makes the response to a request.
     public func respond(to request: PageRequest) async -> PageResponse {
-        let router = Router(routes + others)
+        let router = Router(routes + linkRoutes + others)
         let guardian = await guardian()
         var response: PageResponse
         switch router.match(request) {

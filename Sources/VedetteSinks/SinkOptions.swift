@@ -7,6 +7,12 @@ extension OptionSpec {
     static let tls = OptionSpec(
         "tls", .tls, "How the receiver's certificate is verified, and which certificate is sent to it.")
 
+    /// The option of sinks whose messages can carry links that act on a match.
+    static let links = OptionSpec(
+        "links", .flag,
+        "Each message of a match has links that acknowledge and snooze it on the page at `settings.public_url`; every reader of the message can use them.",
+        default: "false")
+
     /// How long one attempt may take; `Options.timeout` has its bounds.
     static let timeout = OptionSpec("timeout", .duration, "How long one attempt may take.", default: "20s")
 }

@@ -25,6 +25,12 @@ struct SinkReader {
             )
         }
         guard let options = map.options(kind.options) else { return nil }
+        if options.flag("links") == true, publicURL == nil {
+            values.findings.warn(
+                map.key("links"),
+                "'links' has no effect without 'settings.public_url', where people open the page; add it, or remove 'links'"
+            )
+        }
         // A kind may refuse the value of a secret, so without secrets no sink can be made.
         let factory = map.making { () throws(OptionProblem) in
             values.secrets.reads ? try kind.make(options) : UnreadSink.make

@@ -28,6 +28,8 @@ struct ChatContent: Sendable {
     var link: String?
     /// The address of the event on the page; nil when people cannot open the page.
     var page: String?
+    /// Links that act on the match; only `ChatSink` and `MailSink` set them, for one attempt.
+    var actions: [MessageAction] = []
     var color: ChatColor
     /// The changes that the title does not show.
     var facts: [Fact]

@@ -13,8 +13,10 @@ extension SinkKindEntry {
             name: name, summary: summary, options: options + (isHosted ? [.tls] : []) + [.timeout],
             make: { options throws(OptionProblem) in
                 let (chat, timeout) = (try make(options), try options.timeout())
-                let tls = options.tls("tls")
-                return { ChatSink(name: $0, chat: chat, timeout: timeout, tls: tls, services: $1) }
+                let (tls, hasLinks) = (options.tls("tls"), options.flag("links") ?? false)
+                return {
+                    ChatSink(name: $0, chat: chat, timeout: timeout, tls: tls, hasLinks: hasLinks, services: $1)
+                }
             })
     }
 }

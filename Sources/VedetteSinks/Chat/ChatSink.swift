@@ -12,11 +12,12 @@ final class ChatSink: Sink {
     private let chat: any Chat
     private let timeout: Duration
     private let tls: TLSPolicy
+    private let hasLinks: Bool
     private let services: SinkServices
     private let limiter: Mutex<ChatRateLimiter>
 
-    init(name: String, chat: any Chat, timeout: Duration, tls: TLSPolicy, services: SinkServices) {
-        (self.name, self.chat, self.timeout) = (name, chat, timeout)
+    init(name: String, chat: any Chat, timeout: Duration, tls: TLSPolicy, hasLinks: Bool, services: SinkServices) {
+        (self.name, self.chat, self.timeout, self.hasLinks) = (name, chat, timeout, hasLinks)
         (self.tls, self.services) = (tls, services)
         limiter = Mutex(ChatRateLimiter(chat.rate))
     }
@@ -24,7 +25,8 @@ final class ChatSink: Sink {
     var updates: Bool { chat.updates }
 
     func deliver(_ message: Message) async -> Outcome {
-        let content = ChatContent(message, publicURL: services.publicURL)
+        var content = ChatContent(message, publicURL: services.publicURL)
+        if hasLinks { content.actions = await services.actions(of: message) }
         do throws(MessageError) {
             if let problem = problem(of: try chat.post(content)) { return problem }
         } catch {

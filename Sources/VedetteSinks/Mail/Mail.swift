@@ -21,7 +21,7 @@ enum MailKind {
             OptionSpec("cc", .oneOrMany(.text), "Who gets a copy."),
             OptionSpec(
                 "hello", .text, "The name of this machine that EHLO tells the server.", default: "its host name"),
-            .tls,
+            .links, .tls,
             OptionSpec("timeout", .duration, "How long one attempt may take.", default: "60s"),
         ],
         make: { options throws(OptionProblem) in
@@ -39,7 +39,7 @@ struct MailSink: Sink {
         guard let carrier = services.mail else { return .retry(reason: "nothing here carries mail", after: nil) }
         let refresh = SecretRefresh(of: settings.secrets, services.clock)
         do throws(FetchError) {
-            let reply = try await carrier.send(mail(for: message))
+            let reply = try await carrier.send(await mail(for: message))
             let outcome = MailOutcome.of(reply, to: settings.recipients, secrets: settings.secrets)
             return await refresh.outcome(outcome)
         } catch {
@@ -47,10 +47,11 @@ struct MailSink: Sink {
         }
     }
 
-    func mail(for message: Message) -> Mail {
-        let content = MailMessage(
+    func mail(for message: Message) async -> Mail {
+        var content = MailMessage(
             message, from: settings.from, to: settings.to, cc: settings.cc, publicURL: services.publicURL,
             now: services.clock.now().wall)
+        if settings.hasLinks { content.content.actions = await services.actions(of: message) }
         return Mail(
             server: settings.server, upgrade: settings.upgrade, tls: settings.tls, login: settings.login,
             hello: settings.hello, sender: settings.from.address, recipients: settings.recipients,

@@ -13,7 +13,7 @@ struct MailMessage {
     private static let html = ChatText.html(.bytes, newline: "<br>\n")
 
     let message: Message
-    let content: ChatContent
+    var content: ChatContent
     let from: MailAddress
     let to: [MailAddress]
     let cc: [MailAddress]
@@ -102,6 +102,7 @@ struct MailMessage {
         let paragraphs = [
             Self.plain.line(content.title, 1000), text,
             facts.joined(separator: "\n"), content.link ?? "",
+            content.actions.map { "\($0.label):\n  \($0.url)" }.joined(separator: "\n"),
             "\(Self.plain.line(content.footer, 300))\n\(seen)",
         ]
         return paragraphs.filter { !$0.isEmpty }.joined(separator: "\n\n")
@@ -130,6 +131,7 @@ struct MailMessage {
             let shown = Self.html.line(line, .max)
             return link.map { "<a href=\"\(Self.escaped($0, 2000))\">\(shown)</a>" } ?? shown
         }.joined(separator: "<br>\n")
+        let actions = content.actions.map { "<a href=\"\(Self.escaped($0.url, 10_000))\">\($0.label)</a>" }
         return """
             <!DOCTYPE html>
             <html>
@@ -139,6 +141,7 @@ struct MailMessage {
 
             """ + (text.isEmpty ? "" : "<p dir=\"auto\">\(text)</p>\n")
                 + (rows.isEmpty ? "" : "<table cellpadding=\"4\">\n\(rows.joined())</table>\n")
+                + (actions.isEmpty ? "" : "<p>\(actions.joined(separator: " · "))</p>\n")
                 + "<p style=\"color: #57606a\"><span dir=\"auto\">\(Self.escaped(content.footer, 300))</span><br>\n\(seen)</p>\n"
                 + "</body>\n</html>"
     }

@@ -13,6 +13,8 @@ struct MailSettings: Sendable {
     var hello: String?
     var tls: TLSPolicy
     var timeout: Duration
+    /// Whether a message has links that act on its match.
+    var hasLinks: Bool
 
     /// More would be a mailing list, and a server's limit may be as low (RFC 5321 §4.5.3.1.8).
     private static let maximumRecipients = 100
@@ -38,6 +40,7 @@ struct MailSettings: Sendable {
         cc = try Self.addresses(options, "cc")
         hello = try Self.hello(options)
         timeout = options.duration("timeout") ?? .seconds(60)
+        hasLinks = options.flag("links") ?? false
         if to.isEmpty { throw OptionProblem("to", detail: "names nobody; write at least one address") }
         if to.count + cc.count > Self.maximumRecipients {
             throw OptionProblem(

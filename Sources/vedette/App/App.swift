@@ -30,6 +30,8 @@ struct App: Sendable {
     let sinks: SinkRegistry
     /// Deletes old events, sources and sessions.
     let pruner: JournalPruner
+    /// Signs the links of messages; nil where the page serves none.
+    let links: (any ActionLinkStore)?
     private let services: SinkServices
     private let actions: NotificationActions
 
@@ -37,18 +39,20 @@ struct App: Sendable {
     /// - Parameters:
     ///   - journal: open for this process.
     ///   - access: the same journal, for buttons of notifications.
+    ///   - links: signs the links of messages; nil for none.
     init(
         _ configuration: Configuration, journal: any Journal & JournalMaintenance & CookieStore,
-        access: any JournalAccess, log: StderrLog
+        access: any JournalAccess, links: (any ActionLinkStore)? = nil, log: StderrLog
     ) async throws {
-        self.journal = journal
+        (self.journal, self.links) = (journal, links)
         client = try HTTPClient(cookies: journal, pages: HTMLLoginPage())
         self.log = log
         start = clock.now().wall.advanced(by: .zero - (ProcessAge.of(getpid()) ?? .zero))
         actions = NotificationActions()
         actions.take(configuration.rules)
         services = SinkServices(
-            fetcher: client, clock: clock, userAgent: UserAgent.standard, silencer: actions, mail: client)
+            fetcher: client, clock: clock, userAgent: UserAgent.standard, silencer: actions, mail: client,
+            links: links)
         monitored = MonitoredJournal(journal, clock: clock)
         (journal as? PostgresJournal)?.reportAway { [monitored] in monitored.failed($0) }
         let dependencies = Dependencies(

@@ -57,6 +57,13 @@ struct Paths: ParsableArguments {
         return server.map(JournalPlace.postgres) ?? .directory(stateDirectory())
     }
 
+    /// Where the keys of links are: on this machine, also where the journal is in a database.
+    var linkDirectory: String {
+        var paths = self
+        if let state, ConnectionString.isURL(state) { paths.state = nil }
+        return paths.stateDirectory() + "/links"
+    }
+
     /// The state directory.
     func stateDirectory(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
         if let state { return state }

@@ -56,10 +56,11 @@ struct RunCommand: AsyncParsableCommand {
         defer { log.finish() }
         let configuration = try UserConfiguration.load(places, log: log)
         let place = try places.journalPlace(configuration.settings.postgres)
+        let links = LinkFiles(directory: places.linkDirectory, clock: SystemClock())
         // A library that is missing, or that an upgrade of the machine replaces later, must not end a watcher in its work.
         delay_load_all()
         if once {
-            let app = try await App(configuration, journal: place.open(), access: place.access, log: log)
+            let app = try await App(configuration, journal: place.open(), access: place.access, links: links, log: log)
             return try await runOnce(app, configuration)
         }
         let stop = try StopDeadline(SystemClock()) { RunCommand.endLate($0, log) }
@@ -73,7 +74,7 @@ struct RunCommand: AsyncParsableCommand {
         // Before the program is assembled, which delivers pending messages at once.
         signals.beginWork()
         if stoodBy { signals.reload() }
-        let app = try await App(configuration, journal: journal, access: place.access, log: log)
+        let app = try await App(configuration, journal: journal, access: place.access, links: links, log: log)
         if isatty(STDERR_FILENO) == 1, self.log == .text {
             for line in StartScreen(configuration, journal: place.location).lines {
                 LineWriter.standardError.write(StyledText(line).text + "\n")

@@ -13,6 +13,7 @@ enum MatrixKind {
                 "room", .text,
                 "The room: its internal id, as !abc:example.org, or an alias, as #team:example.org. The user joins it where it may, so that an invitation is enough.",
                 required: true),
+            .links,
         ], isHosted: true,
         make: { options throws(OptionProblem) in
             let room = try options.line("room") ?? ""
@@ -91,6 +92,7 @@ struct Matrix: Chat {
         var lines = [Matrix.plain.line(content.title, 600)]
         if !content.text.isEmpty { lines.append(Matrix.plain.lines(of: content, Matrix.longestText)) }
         lines += content.facts.map { "\(Matrix.plain.line($0.name, 100)): \(Matrix.plain.line($0.value, 300))" }
+        lines += content.actions.map { "\($0.label): \($0.url)" }
         lines += [content.link, Matrix.plain.line(content.footer, 300)].compactMap { $0 }
         return lines.joined(separator: "\n")
     }
@@ -102,6 +104,8 @@ struct Matrix: Chat {
         var lines = ["<font data-mx-color=\"\(content.color.hex)\" color=\"\(content.color.hex)\">●</font> \(linked)"]
         if !content.text.isEmpty { lines.append(Matrix.html.lines(of: content, 8000)) }
         lines += content.facts.map { "<em>\(Matrix.html.line($0.name, 150))</em>: \(Matrix.html.line($0.value, 500))" }
+        let actions = content.actions.map { "<a href=\"\(Matrix.html.line($0.url, 10_000))\">\($0.label)</a>" }
+        if !actions.isEmpty { lines.append(actions.joined(separator: " · ")) }
         lines.append("<font color=\"#57606a\">\(Matrix.html.line(content.footer, 600))</font>")
         return lines.joined(separator: "<br>")
     }

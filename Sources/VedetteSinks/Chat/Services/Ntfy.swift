@@ -14,7 +14,7 @@ enum NtfyKind {
             OptionSpec("url", .text, "The server.", default: "https://ntfy.sh"),
             OptionSpec("token", .secret, "An access token, where the topic asks for one."),
             OptionSpec("user", .text, "For basic authentication, with `password`."),
-            OptionSpec("password", .secret, "For basic authentication, with `user`."), .update,
+            OptionSpec("password", .secret, "For basic authentication, with `user`."), .update, .links,
         ], isHosted: true,
         make: { options throws(OptionProblem) in
             let base = try options.base(standard: "https://ntfy.sh")
@@ -73,6 +73,13 @@ struct Ntfy: Chat {
             "priority": .number(Ntfy.priority(content.priority)),
             "tags": tags.isEmpty ? nil : .array(tags.map(JSON.string)),
             "click": content.link.map(JSON.string),
+            // https://docs.ntfy.sh/publish/#action-buttons: a `view` opens the address in a browser.
+            "actions": content.actions.isEmpty
+                ? nil
+                : .array(
+                    content.actions.map {
+                        .members(["action": .string("view"), "label": .string($0.label), "url": .string($0.url)])
+                    }),
         ])
         let headers = token.map { [Header("Authorization", Secret("Bearer " + $0.value))] } ?? []
         return ChatPost(url: base + "/", headers: headers, credentials: credentials, json: json)

@@ -9,7 +9,7 @@ enum TelegramKind {
         [
             OptionSpec("token", .secret, "The bot's token, from @BotFather.", required: true),
             OptionSpec("chat", .text, "The chat's number, or @NAME of a public channel.", required: true),
-            OptionSpec("thread", .integer(1...Int(Int32.max)), "The number of a forum's topic."), .update,
+            OptionSpec("thread", .integer(1...Int(Int32.max)), "The number of a forum's topic."), .update, .links,
             OptionSpec("url", .text, "Another Bot API server.", default: "https://api.telegram.org"),
         ],
         make: { options throws(OptionProblem) in
@@ -76,6 +76,15 @@ struct Telegram: Chat {
             "message_thread_id": edited == nil ? thread.map { .number($0) } : nil, "text": .string(text),
             "entities": .array([entity("bold")] + (content.link.map { [entity("text_link", $0)] } ?? [])),
             "link_preview_options": .members(["is_disabled": .bool(true)]),
+            // https://core.telegram.org/bots/api#inlinekeyboardbutton. A changed message without it loses its buttons.
+            "reply_markup": content.actions.isEmpty
+                ? nil
+                : .members([
+                    "inline_keyboard": .array([
+                        .array(
+                            content.actions.map { .members(["text": .string($0.label), "url": .string($0.url)]) })
+                    ])
+                ]),
             "disable_notification": edited == nil ? .bool(content.priority == .low) : nil,
         ])
         let method = edited == nil ? "sendMessage" : "editMessageText"

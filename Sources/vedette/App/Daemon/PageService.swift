@@ -87,7 +87,8 @@ actor PageService {
             trials: trials, meaning: sources.text.meaning)
         let page = StatusPage(
             sources, hub: hub, access: { await self.access },
-            sign: { MessageAuthentication.code(of: $0, key: $1) }, trials: trials, routes: api.routes)
+            sign: { MessageAuthentication.code(of: $0, key: $1) }, trials: trials,
+            links: app.links, routes: api.routes)
         let server = try await PageServer.start(
             address, healthChecks: APIRoutes.healthChecks, abandonable: TrialService.paths
         ) {
