@@ -53,6 +53,26 @@ struct SinkOptionTests {
             ])
     }
 
+    @Test("`links` without `settings.public_url` is a warning")
+    func links() throws {
+        let chat = SinkKindEntry(
+            name: "chat", summary: "A chat.", options: [OptionSpec("links", .flag, "It can.")],
+            make: { _ throws(OptionProblem) in { _, _ in StandInSink() } })
+        func said(_ text: String) throws -> [String] {
+            try directory.write(text, to: "a.yaml")
+            let loader = ConfigurationLoader(
+                directory: directory.path, sourceKinds: [], sinkKinds: [chat], environment: [:])
+            return loader.load().problems.map(\.message).filter { $0.contains("'links'") }
+        }
+        #expect(
+            try said("sinks: {c: {kind: chat, links: true}}") == [
+                "'links' has no effect without 'settings.public_url', where people open the page; add it, or remove 'links'"
+            ])
+        #expect(try said("sinks: {c: {kind: chat, links: false}}").isEmpty)
+        #expect(
+            try said("settings: {public_url: 'https://v.example.com'}\nsinks: {c: {kind: chat, links: true}}").isEmpty)
+    }
+
     @Test("`tls:` of a sink is read like `tls:` of a server, with each error at its place")
     func tls() throws {
         try directory.write("-----BEGIN CERTIFICATE-----\n", to: "c.pem")
