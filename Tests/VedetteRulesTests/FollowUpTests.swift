@@ -130,6 +130,26 @@ struct FollowUpTests {
         #expect(harness.messages.map(\.sink) == ["out", "boss"])
     }
 
+    @Test("a withheld escalation of a match that a sink is told anew is told once, when it is due anew")
+    func silencedAndAnew() {
+        var harness = RuleHarness(
+            Rule.when(.becomes("down"), to: "out", "team") {
+                $0.escalate = [Escalation(after: .seconds(1800), notify: [.init(sink: "boss")])]
+                $0.resolved = true
+            })
+        let boss = Silence(id: 1, sink: "boss", created: RuleHarness.noon)
+        harness.item("a", "down", was: "up")
+        harness.silence(boss)
+        harness.pass(.seconds(1800))
+        harness.silence(boss, Silence(id: 2, sink: "team", created: RuleHarness.noon))
+        harness.item("a", "up", was: "down")
+        harness.item("a", "down", was: "up")
+        harness.silence()
+        #expect(harness.messages.map(\.sink) == ["out", "team", "out", "out"])
+        harness.pass(.seconds(1800))
+        #expect(harness.messages.map(\.sink) == ["out", "team", "out", "out", "boss"])
+    }
+
     @Test("an escalation waits while a later match must stay true, and tells that one")
     func held() {
         var harness = RuleHarness(escalating { $0.pendingFor = .seconds(600) })

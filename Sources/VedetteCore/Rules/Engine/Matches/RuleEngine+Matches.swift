@@ -150,10 +150,12 @@ extension RuleEngine {
             }
             waits.append(wait)
         }
+        // A sink that is told it anew needs its reminders and escalations anew.
+        let isAnew = waits.contains { $0.content == .firing }
         // The sinks of an escalation get the end of this match. One that was withheld when the match ended goes on with it.
         let sinks = Set(rule.notify.map(\.sink))
         for var wait in row.waits where !sinks.contains(wait.sink) && wait.content != .end {
-            if goesOn, wait.content == .count, row.told?.sinks.contains(wait.sink) == false {
+            if goesOn, !isAnew, wait.content == .count, row.told?.sinks.contains(wait.sink) == false {
                 // The silence may be over: it is asked anew.
                 (wait.content, wait.count, wait.gate) = (.firing, max(0, wait.count - 1), "")
             }
@@ -167,10 +169,7 @@ extension RuleEngine {
             isSame && told.acknowledgement?.match == (told.latest ?? told.event).id.description
         if isAcknowledged { told.acknowledgement?.match = event.id.description }
         (told.ended, told.isEndReleased) = (nil, false)
-        // A sink that is told it anew needs its reminders and escalations anew.
-        if waits.contains(where: { $0.content == .firing && sinks.contains($0.sink) }) {
-            (told.since, told.reminded, told.step) = (moment.now.steady, nil, 0)
-        }
+        if isAnew { (told.since, told.reminded, told.step) = (moment.now.steady, nil, 0) }
         let isFollowed = rule.hasFollowUps && !isAcknowledged
         told.follow(
             at: isFollowed ? rule.nextFollowUp(told) : nil,
