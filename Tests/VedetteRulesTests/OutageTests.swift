@@ -193,4 +193,25 @@ struct OutageTests {
         for n in 0...10_001 { harness.source(.failing, "s\(n)", "no answer") }
         #expect(harness.sent == ["out: s0 is failing", "out: s10001 is failing"])
     }
+
+    @Test("a digest that 'depends' withheld is told before a later match of what it lists")
+    func digestFirst() {
+        let pause = CivilWindow(
+            name: "pause", start: CivilTimeOfDay(minutes: 12 * 60), end: CivilTimeOfDay(minutes: 12 * 60 + 30),
+            zone: "UTC")
+        var harness = RuleHarness(
+            Rule.when(.all([.source(["lab"], text: "lab"), .appears])) {
+                $0.depends = ["gateway"]
+                $0.quiet = Quiet(windows: [pause], action: .digest)
+                $0.resolved = true
+            })
+        for key in ["a", "b"] { harness.item(key, nil) }
+        harness.source(.failing, "gateway")
+        harness.pass(.seconds(1800))
+        harness.gone("a")
+        #expect(harness.sent.isEmpty)
+        harness.source(.recovered, "gateway")
+        harness.item("a", nil)
+        #expect(harness.messages.map(\.event.kind) == [.digest, .appeared])
+    }
 }

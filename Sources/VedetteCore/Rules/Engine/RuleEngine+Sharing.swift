@@ -55,7 +55,7 @@ extension RuleEngine {
     }
 
     mutating func openSourceGates(at moment: StepContext) {
-        for rule in rules.rules { openDependencies(of: rule, at: moment.now) }
+        for rule in rules.rules { openDependencies(of: rule, at: moment) }
         openConditions(at: moment)
     }
 

@@ -67,7 +67,7 @@ extension RuleEngine {
         on source: String, since before: RuleWorld.Health?, at moment: StepContext
     ) {
         guard before?.isAvailable == false else { return }
-        for rule in rules.rules where rule.gates.depends.contains(source) { openDependencies(of: rule, at: moment.now) }
+        for rule in rules.rules where rule.gates.depends.contains(source) { openDependencies(of: rule, at: moment) }
     }
 
     /// Evaluates what the poll observed besides its events.

@@ -20,8 +20,12 @@ enum DependsGate: Gate {
 extension RuleEngine {
     /// Lets the gate be asked again about what `depends` withheld and whose sources are available. Items wait for a good poll
     /// of their own source: they may have looked gone only because of the outage.
-    mutating func openDependencies(of rule: Rule, at now: RuleTime) {
-        for key in table.keys(in: RowTable.Group(rule: rule.name, gate: DependsGate.name)) {
+    mutating func openDependencies(of rule: Rule, at moment: StepContext) {
+        let now = moment.now
+        let group = RowTable.Group(rule: rule.name, gate: DependsGate.name)
+        // A log waits for no poll, and a later match of its items is not to be told before it.
+        reconcile(rule, group, at: moment) { engine, row in row.isLogMessage && engine.fires(rule.name) }
+        for key in table.keys(in: group) {
             guard var row = table[key], let source = row.subject?.source,
                 world.unavailableSource(of: rule, for: source) == nil
             else { continue }
