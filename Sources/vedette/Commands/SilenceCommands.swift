@@ -156,7 +156,9 @@ struct SnoozeCommand: AsyncParsableCommand {
     static func time(
         _ text: String, now: Timestamp, from: Timestamp? = nil, _ reader: LocalTimeReader = LocalTimeReader()
     ) throws -> Timestamp? {
-        guard let time = reader.time(text, now: from ?? now) else {
+        // A day is named as a person sees it today: of a silence from Saturday 02:00, Saturday 04:00 is not the one in a week.
+        let soon = reader.time(text, now: now).flatMap { time in from.map { time > $0 } ?? true ? time : nil }
+        guard let time = soon ?? reader.time(text, now: from ?? now) else {
             guard LocalTimeReader.resemblesTime(text) else { return nil }
             let remedy =
                 Duration(configured: text) == nil
