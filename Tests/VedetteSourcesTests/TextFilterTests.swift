@@ -67,8 +67,10 @@ struct TextFilterTests {
         }
         let warning =
             "'replace' and 'ignore' leave nothing of the text, so that no change of it is seen; narrow their 'regex'"
-        #expect(try warnings("(?s).*", of: page("6")) == [warning])
-        #expect(try !warnings("people", of: page("6")).contains(warning))
+        let full = kind == "html" ? page("6") : "6 people"
+        #expect(try warnings("(?s).*", of: full) == [warning])
+        #expect(try !warnings("people", of: full).contains(warning))
+        guard kind == "html" else { return }
         #expect(try !warnings("people", of: "<html><body></body></html>").contains(warning))
     }
 
