@@ -205,7 +205,7 @@ struct LinkTests {
         #expect(isUnchanged)
     }
 
-    @Test("a form without its token, or with that of another link, is refused")
+    @Test("a form without its token, or with another link's token, is refused")
     func foreignForm() async throws {
         let (one, two) = (try await token(.snooze), try await token(.snooze, match: "later"))
         #expect(try await ask(.post, one).status == 410)
