@@ -5,7 +5,7 @@ import VedetteCore
 /// The schemas of what the API returns.
 enum APISchemas {
     private enum Form {
-        case text, whole, number, flag, time, object
+        case text, nonemptyText, whole, number, flag, time, object
         case texts, objects
         case reference(String)
         case list(String)
@@ -13,6 +13,7 @@ enum APISchemas {
         var json: JSON {
             switch self {
             case .text: .members(["type": .string("string")])
+            case .nonemptyText: .members(["type": .string("string"), "minLength": .number(1)])
             case .whole: .members(["type": .string("integer")])
             case .number: .members(["type": .string("number")])
             case .flag: .members(["type": .string("boolean")])
@@ -75,14 +76,14 @@ enum APISchemas {
                     "changes": .objects,
                     "error": .object, "summary": .object,
                 ]),
-            "AddressQuestion": object(["address"], ["address": .text]),
+            "AddressQuestion": object(["address"], ["address": .nonemptyText]),
             "AddressTrial": object(
                 ["kind", "summary", "notes", "count", "items", "yaml"],
                 [
                     "kind": .text, "summary": .text, "notes": .texts, "count": .whole, "items": .list("Item"),
                     "yaml": .text,
                 ]),
-            "RuleQuestion": object(["rule"], ["rule": .text, "since": .text]),
+            "RuleQuestion": object(["rule"], ["rule": .nonemptyText, "since": .nonemptyText]),
             "RuleTrial": object(
                 ["events", "counts", "messages", "waiting", "notes"],
                 [

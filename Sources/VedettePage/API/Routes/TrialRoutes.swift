@@ -69,7 +69,9 @@ struct TrialRoutes: Sendable {
     }
 
     private static func text(_ name: String, in body: JSON) throws(APIError) -> String {
-        guard let text = body[name]?.string, !text.isEmpty else { throw .invalid("'\(name)' must be a text") }
+        guard let text = body[name]?.string, !text.isEmpty else {
+            throw .invalid("'\(name)' must be a text of at least one character")
+        }
         return text
     }
 }
