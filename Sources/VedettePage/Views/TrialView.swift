@@ -63,7 +63,7 @@ struct TrialView: Sendable {
                 "<li><span class=\"faint\">\($0.name)</span> \($0.value.description)</li>" as HTML
             }
             return """
-                <tr><td class="any">\(item.key)</td><td class="any">\(item.state ?? "")</td><td class="any">\(item.title ?? "")</td>\
+                <tr><td class="any">\(item.key)</td><td>\(item.state.map { render.state($0, kind: trial.kind) })</td><td class="any">\(item.title ?? "")</td>\
                 <td class="any"><ul class="plain">\(fields)</ul></td></tr>
                 """
         }
