@@ -188,6 +188,27 @@ struct CombinedGateTests {
         #expect(harness.sent.count == 1)
     }
 
+    @Test("a match told after a change that at_least does not count has the value that its title shows, not the item's")
+    func toldAfterUncounted() {
+        var harness = RuleHarness(
+            Rule.when(.becomes("down", "limp")) {
+                $0.atLeast = Limit(count: 2, per: .seconds(600), by: .item)
+                $0.depends = ["gateway"]
+                $0.resolved = true
+                $0.recoveredFor = .seconds(300)
+            })
+        harness.source(.failing, "gateway")
+        harness.item("a", "down", was: "up")
+        harness.item("a", "limp", was: "down")
+        harness.source(.recovered, "gateway")
+        harness.item("a", "down", was: "limp")
+        harness.poll()
+        #expect(harness.messages.map(\.title) == ["a: down → limp"])
+        harness.item("a", "up", was: "down")
+        harness.item("a", "down", was: "up")
+        #expect(harness.messages.map(\.title) == ["a: down → limp", "a: up → down"])
+    }
+
     @Test("older: an item whose time is to come waits as long after a restart as before")
     func olderInTheFuture() {
         var harness = RuleHarness(Rule.when(.older("ends", .seconds(3600))))

@@ -28,7 +28,9 @@ struct History {
         var ended: Int?
         var endTime: Int?
         var isReplaced = false
-        /// `appears`: the states that the item had later, each with the step that brought it.
+        /// Whether the item was new, so that a message shows the state that it has by then.
+        var isNew = false
+        /// Of a new item: the states that it had later in the match, each with the step that brought it.
         var states: [(tick: Int, state: String)] = []
     }
 
@@ -86,7 +88,8 @@ struct History {
             matches[old].isReplaced = isIn && begins
             current[key] = nil
         }
-        if let old = current[key], plan.when == .appears { matches[old].states.append((tick, after.state)) }
+        let isAboutState = plan.when == .appears || plan.when == .within
+        if let old = current[key], matches[old].isNew, isAboutState { matches[old].states.append((tick, after.state)) }
         guard begins else { return }
         var since = old.map { matches[$0].isReplaced && !plan.when.isNews ? matches[$0].since : time } ?? time
         if plan.when == .older { since = after.seen ?? time }
@@ -103,7 +106,7 @@ struct History {
         matches.append(
             Match(
                 id: id, key: key, value: value, team: after.team, began: tick, time: time, since: since,
-                held: held ?? time))
+                held: held ?? time, isNew: !before.isPresent))
     }
 
     /// `at_least`: counts a match. Returns whether it begins one that goes on.

@@ -179,10 +179,12 @@ extension RuleEngine {
 }
 
 extension Rule {
-    /// The value that a match announces, or the health of a source.
+    /// The value that a match announces, or the health of a source. A title shows the change of its event, also where the item has
+    /// another value by then: `at_least` does not count each change.
     func announcedValue(_ event: Event) -> String? {
         guard let item = event.item else { return HealthChange(event)?.rawValue }
-        return item[field ?? "state"]?.description
+        let field = field ?? "state"
+        return event.change(of: field).map { $0.to?.description } ?? item[field]?.description
     }
 
     /// `older`: returns when the time in the item's field is as long ago as the rule says, on the steady clock; nil when the
