@@ -180,12 +180,10 @@ extension Verdict {
             let one = history.matches[match]
             for sink in Receivers.notified {
                 // A match that began again while its end was withheld is to the sink the one that it knows.
-                guard let believed = beliefs[sink]?[key]?.match,
-                    believed == match || plan.has(.end) && history.matches[believed].value == one.value,
+                guard let (believed, values) = beliefs[sink]?[key],
+                    believed == match || plan.has(.end) && values == initialValues(of: one),
                     let first = firings[Pair(sink: sink, match: believed)]?.first, first.time <= run.openTime,
-                    believed == match || !wasRefused(key, sink),
-                    // A change that `at_least` does not count changed what the sink was told.
-                    believed == match || !(plan.has(.atLeast) && plan.when == .within)
+                    believed == match || !wasRefused(key, sink)
                 else { continue }
                 let isReminded = run.made.count { told in
                     told.kind == .reminder && told.sink == sink && told.time > run.openTime
