@@ -188,6 +188,45 @@ struct CombinedGateTests {
         #expect(harness.sent.count == 1)
     }
 
+    @Test(
+        "a digest that a silence drops uses up no value of once_per, unless another sink is told it",
+        arguments: [nil, "team"])
+    func onceAndDroppedDigest(sink: String?) {
+        var harness = RuleHarness(
+            Rule.when(.becomes("down"), to: "out", "team") {
+                $0.oncePer = "build"
+                $0.digest = DigestPlan(release: .every(.seconds(60)))
+            })
+        harness.item("a", "down", was: "up", fields: ["build": "1"])
+        harness.silence(Silence(id: 1, item: "a", sink: sink, drops: true, created: RuleHarness.noon))
+        harness.restart()
+        harness.pass(.seconds(60))
+        #expect(harness.sent == (sink == nil ? [] : ["out: a: up → down"]))
+        harness.item("b", "down", was: "up", fields: ["build": "1"])
+        harness.pass(.seconds(60))
+        let later = ["out: b: up → down", "team: b: up → down"]
+        #expect(harness.sent == (sink == nil ? later : ["out: a: up → down"]))
+    }
+
+    @Test("a digest that waits for a sink which the rule no longer names uses up no value of once_per")
+    func onceAndRemovedSink() {
+        let rule = { (sink: String) in
+            Rule.when(.becomes("down"), to: sink) {
+                $0.oncePer = "build"
+                $0.digest = DigestPlan(release: .every(.seconds(60)))
+            }
+        }
+        var harness = RuleHarness(rule("out"))
+        harness.item("a", "down", was: "up", fields: ["build": "1"])
+        harness.silence(Silence(id: 1, rule: "r", created: RuleHarness.noon))
+        harness.pass(.seconds(60))
+        harness.reload(rule("team"))
+        harness.silence()
+        harness.item("b", "down", was: "up", fields: ["build": "1"])
+        harness.pass(.seconds(60))
+        #expect(harness.sent == ["team: b: up → down"])
+    }
+
     @Test("a match told after a change that at_least does not count has the value that its title shows, not the item's")
     func toldAfterUncounted() {
         var harness = RuleHarness(

@@ -134,6 +134,7 @@ extension RuleEngine {
         guard let event = row.held?.event ?? (isWaiting ? row.event : nil) else { return }
         suppress(rule, event, reason, at: moment)
         noteDiscarded(event, reason, of: row.key.rule)
+        releaseValues(row.values, of: row.key.rule, for: row.waits.filter(\.isListed).map(\.sink))
     }
 
     private mutating func noteDiscarded(_ event: Event, _ reason: String, of rule: String) {
@@ -162,6 +163,8 @@ extension RuleEngine {
             new.leaveRemovedSinks(rule) {
                 suppress(rule, $1, "the rule no longer names this sink", for: $0, at: moment)
             }
+            // The rows of values come later, so that a renamed rule has them under the old name still.
+            releaseValues(row.values, of: key.rule, for: row.waits.map(\.sink).filter { !rule.names($0) })
             if new != row { put(new) }
             // Afterwards only: a source without rows counts as confirmed.
             if new.key != key { forget(key) }

@@ -69,16 +69,15 @@ extension RuleEngine {
             let candidate = Candidate(rule, event, wait, isLate: isLate)
             let (verdict, gate) = verdict(of: candidate, at: moment.now)
             switch verdict {
-            case .pass, .list: for gate in Gates.all { gate.admit(candidate, &self, at: moment.now) }
-            case .wait, .drop: break
-            }
-            switch verdict {
-            case .pass: release.pass(i, wait, isLate: isLate)
+            case .pass:
+                admit(candidate, at: moment.now)
+                release.pass(i, wait, isLate: isLate)
             case .list(let target):
                 // What has no room could not be told over.
                 if rule.gates.resolved, event.kind != .resolved, !table.hasRoom(for: release.rows[i]) {
                     drop(wait, i, &release, RuleEngine.noRoom(release.rows[i].noun), at: moment)
                 } else {
+                    admit(candidate, at: moment.now)
                     release.lists[i] = target
                 }
             case .drop(let reason): drop(wait, i, &release, reason, at: moment)
@@ -105,6 +104,10 @@ extension RuleEngine {
         }
     }
 
+    private mutating func admit(_ candidate: Candidate, at now: RuleTime) {
+        for gate in Gates.all { gate.admit(candidate, &self, at: now) }
+    }
+
     /// Whether the gate still withholds the end of a match that began again meanwhile, and so what that end counts.
     private func isClosed(_ wait: RuleMemory.Wait, _ row: RuleMemory, _ rule: Rule, at now: RuleTime) -> Bool {
         guard let event = row.told?.event else { return false }
@@ -121,7 +124,10 @@ extension RuleEngine {
         suppress(release.rule, event, reason, for: wait.sink, at: moment)
         release.rows[i].waits.removeAll { $0.sink == wait.sink }
         if wait.content == .end { release.rows[i].forgetTold(wait.sink) }
-        if wait.isListed { release.logs.append((event, wait.sink, isTold: false)) }
+        guard wait.isListed else { return }
+        release.logs.append((event, wait.sink, isTold: false))
+        // Nobody was told what it lists, so that no value is used up.
+        releaseValues(release.rows[i].values, of: release.rule.name, for: [wait.sink])
     }
 
     /// Keeps the count of what is over before its limit allowed it, for the next message of the group.

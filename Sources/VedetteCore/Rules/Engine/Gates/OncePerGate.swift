@@ -16,15 +16,18 @@ enum OncePerGate: Gate {
     }
 
     static func admit(_ candidate: Candidate, _ engine: inout RuleEngine, at now: RuleTime) {
-        guard concerns(candidate, engine.world), let key = key(candidate.rule, candidate.event),
-            engine.table[key] == nil
-        else {
-            return
+        guard concerns(candidate, engine.world), let key = key(candidate.rule, candidate.event) else { return }
+        var row = engine.table[key] ?? RuleMemory(key: key, identity: candidate.rule.identity, since: now.steady)
+        if row.events.isEmpty {
+            row.events = [candidate.event.id.description] + (candidate.claim.isEmpty ? [] : [candidate.claim])
         }
-        var row = RuleMemory(key: key, identity: candidate.rule.identity, since: now.steady)
-        row.events = [candidate.event.id.description] + (candidate.claim.isEmpty ? [] : [candidate.claim])
+        guard !row.sinks.contains(candidate.sink) else { return }
+        row.sinks = (row.sinks + [candidate.sink]).sorted()
         engine.rememberValue(row)
     }
+
+    /// Returns the value that a match uses; nil for none.
+    static func value(_ rule: Rule, _ event: Event) -> String? { rule.isEnd(event) ? nil : key(rule, event)?.name }
 
     private static func key(_ rule: Rule, _ event: Event) -> RuleMemory.Key? {
         guard let value = rule.gates.oncePer.flatMap({ event.item?[$0] }) else { return nil }
@@ -33,6 +36,16 @@ enum OncePerGate: Gate {
 }
 
 extension RuleEngine {
+    /// Lets values be used again whose match a sink is not told after all, unless another sink was told it or will be.
+    mutating func releaseValues(_ values: [String], of rule: String, for sinks: [String]) {
+        for value in values {
+            let key = RuleMemory.Key(rule: rule, slot: .once, name: value)
+            guard var row = table[key], row.sinks.contains(where: sinks.contains) else { continue }
+            row.sinks.removeAll(where: sinks.contains)
+            if row.sinks.isEmpty { forget(key) } else { put(row) }
+        }
+    }
+
     /// Remembers a value of `once_per` or `by`. When there is no room, the oldest tenth of the values is evicted.
     mutating func rememberValue(_ row: RuleMemory) {
         guard !put(row) else { return }

@@ -40,7 +40,12 @@ extension RuleEngine {
         log.count += 1
         log.replaced += replaced
         log.event = event
-        guard put(log) else { return suppress(rule, event, RuleEngine.noRoom(log.noun), to: sinks, at: moment) }
+        let value = OncePerGate.value(rule, event).map { [$0] } ?? []
+        if log.values.count < MessageLimits.parts { log.values += value }
+        guard put(log) else {
+            releaseValues(value, of: rule.name, for: sinks)
+            return suppress(rule, event, RuleEngine.noRoom(log.noun), to: sinks, at: moment)
+        }
         for sink in sinks where rule.remembersListed(event) {
             row.listings.removeAll { $0.sink == sink && $0.group == key.name }
             row.listings.append(
@@ -111,7 +116,7 @@ extension RuleEngine {
         var row = RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady)
         // A journal from before the sinks were stored has none.
         let sinks = log.sinks.isEmpty ? rule.notify.map(\.sink) : log.sinks
-        row.audience = sinks.count
+        (row.audience, row.values) = (sinks.count, log.values)
         for sink in sinks {
             var wait = RuleMemory.Wait(.firing, sink)
             (wait.count, wait.isListed) = (log.replaced, true)

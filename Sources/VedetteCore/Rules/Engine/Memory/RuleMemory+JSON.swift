@@ -18,6 +18,7 @@ extension RuleMemory {
             "events": JSON.texts(events),
             "parts": parts.isEmpty ? nil : .array(parts.map(\.json)),
             "sinks": JSON.texts(sinks),
+            "values": JSON.texts(values),
             "audience": audience == 0 ? nil : .number(audience),
             "group": group.isEmpty ? nil : .string(group),
             "standing": JSON.flag(isStanding),
@@ -45,6 +46,7 @@ extension RuleMemory {
         events = json["events"]?.texts ?? []
         parts = json["parts"]?.array?.compactMap(Event.Summary.Part.init(json:)) ?? []
         sinks = json["sinks"]?.texts ?? []
+        values = json["values"]?.texts ?? []
         audience = json["audience"]?.int64.map(Int.init) ?? 0
         group = json["group"]?.string ?? ""
         isStanding = json["standing"] == .bool(true)

@@ -85,8 +85,10 @@ public struct RuleMemory: Sendable, Hashable {
     public var events: [String] = []
     /// `log`: the first events, for the data of its message.
     public var parts: [Event.Summary.Part] = []
-    /// `log`: the sinks of its message.
+    /// `log`: the sinks of its message; `once`: the sinks that were told the match, or have it in a log.
     public var sinks: [String] = []
+    /// `log`, and the message that it became: the values of `once_per` that the first events used.
+    var values: [String] = []
     /// `match`: how many of the rule's sinks were to be told `event` when it began.
     var audience = 0
     /// `match`: the message that told the match beside others; empty for none.
