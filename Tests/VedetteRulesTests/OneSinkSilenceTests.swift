@@ -78,6 +78,46 @@ struct OneSinkSilenceTests {
         #expect(harness.sent.count == 4, "the limit has room for the second message")
     }
 
+    @Test("its reminders count from the message that it got, not from the others'", arguments: [false, true])
+    func reminded(isDigest: Bool) {
+        var harness = RuleHarness(
+            Rule.when(.becomes("down"), to: "out", "team") {
+                $0.remind = Reminder(every: .seconds(3600))
+                if isDigest { $0.digest = DigestPlan(release: .every(.seconds(60))) }
+            })
+        let end = RuleHarness.noon.advanced(by: .seconds(600))
+        harness.silence(Silence(id: 1, until: end, sink: "team", created: RuleHarness.noon))
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(600))
+        #expect(harness.messages.map(\.sink) == ["out", "team"])
+        harness.restart()
+        harness.pass(.seconds(3599))
+        #expect(harness.messages.map(\.sink) == ["out", "team", "out"])
+        harness.pass(.seconds(1))
+        #expect(harness.messages.map(\.sink) == ["out", "team", "out", "team"])
+        #expect(harness.messages.suffix(2).allSatisfy { $0.title == "a: still down" })
+    }
+
+    @Test("a sink that knows a match which the others are told anew keeps the time of its reminders")
+    func remindedAnew() {
+        var harness = RuleHarness(
+            Rule.when(.becomes("down"), to: "out", "team") {
+                $0.remind = Reminder(every: .seconds(3600))
+                $0.resolved = true
+            })
+        harness.item("a", "down", was: "up")
+        harness.silence(team)
+        harness.pass(.seconds(1800))
+        harness.item("a", "up", was: "down")
+        harness.item("a", "down", was: "up")
+        harness.silence()
+        #expect(harness.messages.map(\.sink) == ["out", "team", "out", "out"])
+        harness.pass(.seconds(1800))
+        #expect(harness.messages.dropFirst(4).map(\.sink) == ["team"])
+        harness.pass(.seconds(1800))
+        #expect(harness.messages.dropFirst(4).map(\.sink) == ["team", "out"])
+    }
+
     @Test("a later message of the same item takes its place")
     func later() {
         var harness = RuleHarness(Rule.when(.becomes("down", "up"), to: "out", "team"))

@@ -100,10 +100,21 @@ extension Verdict {
         if isFollowUp, let tick = run.acknowledged[one.id], (tick..<run.takenBack).contains(told.tick) {
             return "ack"
         }
-        if told.kind == .reminder, told.time - knownSince(one, told, by: told.sink) < Plan.reminderInterval {
+        if told.kind == .reminder, told.time - lastMessage(about: one, before: told) < Plan.reminderInterval {
             return "remind"
         }
         return nil
+    }
+
+    /// When the sink was told of the item last, else since when the match is true. What a log lists begins no time anew.
+    private func lastMessage(about match: History.Match, before told: Told) -> Int {
+        guard !plan.keepsLogs else { return knownSince(match, told, by: told.sink) }
+        let earlier = run.made.prefix { $0.message.id != told.message.id }
+        for message in earlier.reversed() where message.sink == told.sink {
+            guard let part = message.parts.last(where: { $0.key == match.key }) else { continue }
+            return part.isEnd ? match.since : message.time
+        }
+        return match.since
     }
 
     private func lastEnd(of key: String, _ told: Told) -> Int {

@@ -348,7 +348,7 @@ extension RuleMemory {
         if let told = row.told {
             row.told?.since = min(told.since, now.steady)
             row.told?.ended = told.ended.map { min($0, now.steady) }
-            row.told?.reminded = told.reminded.map { min($0, now.steady) }
+            row.told?.lastMessages = told.lastMessages.mapValues { min($0, now.steady) }
             let longest = max(rule.gates.remind?.every ?? .zero, rule.gates.escalate.last?.after ?? .zero)
             if !told.isCivil { row.told?.due = clamp(told.due, within: longest) }
         }

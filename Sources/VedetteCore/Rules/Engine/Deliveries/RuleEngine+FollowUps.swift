@@ -6,8 +6,8 @@ extension RuleEngine {
     /// How soon a reminder of `nothing` is asked for again while its source cannot be read.
     private static let retryOfFollowUp = Duration.seconds(60)
 
-    /// What a reminder or an escalation says of one row.
-    private typealias Part = (key: RuleMemory.Key, event: Event)
+    /// What a reminder or an escalation says of one row, and the sinks for which it is due.
+    private typealias Part = (key: RuleMemory.Key, event: Event, sinks: [String])
 
     /// Sends the escalations and the reminder that are due, for all matches that one message announced.
     mutating func sendFollowUps(_ row: RuleMemory, _ rule: Rule, at moment: StepContext) {
@@ -45,24 +45,18 @@ extension RuleEngine {
                         suppress(rule, event, reason, for: target.sink, at: moment)
                     }
                 } else {
-                    escalations[told.step, default: []].append((row.key, event))
+                    let sinks = rule.gates.escalate[told.step].notify.map(\.sink)
+                    escalations[told.step, default: []].append((row.key, event, sinks))
                 }
                 told.step += 1
             }
-            if let remind = rule.gates.remind, told.nextReminder(remind) <= now.steady {
-                // One message, however many reminders were missed.
-                told.reminded = now.steady
-                if let reason {
-                    suppress(rule, event, reason, at: moment)
-                } else {
-                    let seconds = max(0, now.steady.seconds(since: told.since))
-                    var reminder = event.reminder(id: moment.identifier(), at: now.wall, after: seconds)
-                    if rule.gates.nothing > .zero {
-                        reminder.summary?.title = MessageTitle.ofAbsence(
-                            rule, after: rule.gates.nothing.inSeconds + seconds)
-                    }
-                    reminders.append((row.key, reminder))
-                }
+            let sinks = rule.sinksToRemind(told, at: now)
+            // One message, however many reminders were missed.
+            for sink in sinks { told.noteMessage(to: sink, rule, at: now.steady) }
+            if let reason {
+                suppress(rule, event, reason, to: sinks, at: moment)
+            } else if !sinks.isEmpty {
+                reminders.append((row.key, rule.reminder(of: event, told, moment), sinks))
             }
             told.follow(at: rule.nextFollowUp(told))
             row.told = rule.needs(told) ? told : nil
@@ -109,7 +103,7 @@ extension RuleEngine {
         var made: [[RuleMemory.Key]: Event] = [:]
         for target in targets {
             var sent: [Part] = []
-            for part in parts {
+            for part in parts where part.sinks.contains(target.sink) {
                 if let silence = world.silences.silence(of: rule, part.event, sink: target.sink, at: moment.now) {
                     suppress(rule, part.event, "silenced: \(silence.description)", for: target.sink, at: moment)
                     guard !silence.drops else { continue }
@@ -172,7 +166,16 @@ extension RuleEngine {
 }
 
 extension RuleMemory.Told {
-    func nextReminder(_ remind: Reminder) -> Timestamp { (reminded ?? since).advanced(by: remind.every) }
+    /// Returns when the next reminder to a sink is due. A sink that was told nothing goes with the last one that was.
+    func nextReminder(_ remind: Reminder, to sink: String) -> Timestamp {
+        (lastMessages[sink] ?? lastMessages.values.max() ?? since).advanced(by: remind.every)
+    }
+
+    /// Notes a message from which the next reminder to the sink counts. Escalations have no reminders.
+    mutating func noteMessage(to sink: String, _ rule: Rule, at now: Timestamp) {
+        guard rule.gates.remind != nil, rule.notify.contains(where: { $0.sink == sink }) else { return }
+        lastMessages[sink] = now
+    }
 }
 
 extension Rule {
@@ -180,7 +183,23 @@ extension Rule {
     func nextFollowUp(_ told: RuleMemory.Told) -> Timestamp? {
         let escalation =
             told.step < gates.escalate.count ? told.since.advanced(by: gates.escalate[told.step].after) : nil
-        return [escalation, gates.remind.map(told.nextReminder)].compactMap { $0 }.min()
+        let reminders = gates.remind.map { remind in notify.map { told.nextReminder(remind, to: $0.sink) } }
+        return ((reminders ?? []) + [escalation].compactMap { $0 }).min()
+    }
+
+    /// Returns the sinks for which a reminder is due.
+    fileprivate func sinksToRemind(_ told: RuleMemory.Told, at now: RuleTime) -> [String] {
+        guard let remind = gates.remind else { return [] }
+        return notify.map(\.sink).filter { told.nextReminder(remind, to: $0) <= now.steady }
+    }
+
+    fileprivate func reminder(of event: Event, _ told: RuleMemory.Told, _ moment: StepContext) -> Event {
+        let seconds = max(0, moment.now.steady.seconds(since: told.since))
+        var reminder = event.reminder(id: moment.identifier(), at: moment.now.wall, after: seconds)
+        if gates.nothing > .zero {
+            reminder.summary?.title = MessageTitle.ofAbsence(self, after: gates.nothing.inSeconds + seconds)
+        }
+        return reminder
     }
 
     /// Returns whether the event brings a value that ends the reminders.

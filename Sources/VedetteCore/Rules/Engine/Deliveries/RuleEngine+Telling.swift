@@ -129,14 +129,10 @@ extension RuleEngine {
         let knowsSinks = rule.remembersSinks(event)
         guard hasFollowUps || knowsSinks else { return }
         var told = row.told ?? RuleMemory.Told(event: event, since: now)
-        if row.told != nil {
-            if told.ended != nil || rule.when.restartsWait && told.event.id != event.id {
-                (told.since, told.ended, told.isEndReleased) = (now, nil, false)
-                (told.step, told.reminded) = (0, nil)
-            } else if told.event.id != event.id {
-                told.reminded = now
-            }
+        if told.ended != nil || rule.when.restartsWait && told.event.id != event.id {
+            (told.since, told.ended, told.isEndReleased, told.step) = (now, nil, false, 0)
         }
+        told.noteMessage(to: sink, rule, at: now)
         told.noteValue(rule.announcedValue(event), of: sink)
         (told.event, told.latest) = (event, nil)
         if told.acknowledgement?.match != event.id.description { told.acknowledgement = nil }

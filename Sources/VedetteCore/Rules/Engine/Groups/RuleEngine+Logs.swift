@@ -178,7 +178,8 @@ extension RuleMemory {
     /// Whether the sink was told the match, or an earlier one in whose place it is.
     fileprivate func isKnown(to sink: String, _ rule: Rule) -> Bool {
         guard let told, told.ended == nil else { return false }
-        return rule.gates.resolved ? told.sinks.contains(sink) : told.isFollowed
+        if rule.gates.resolved { return told.sinks.contains(sink) }
+        return rule.gates.remind == nil ? told.isFollowed : told.lastMessages[sink] != nil
     }
 }
 

@@ -169,7 +169,10 @@ extension RuleEngine {
             isSame && told.acknowledgement?.match == (told.latest ?? told.event).id.description
         if isAcknowledged { told.acknowledgement?.match = event.id.description }
         (told.ended, told.isEndReleased) = (nil, false)
-        if isAnew { (told.since, told.reminded, told.step) = (moment.now.steady, nil, 0) }
+        if isAnew {
+            (told.since, told.step) = (moment.now.steady, 0)
+            for wait in waits where wait.content == .firing { told.noteMessage(to: wait.sink, rule, at: told.since) }
+        }
         let isFollowed = rule.hasFollowUps && !isAcknowledged
         told.follow(
             at: isFollowed ? rule.nextFollowUp(told) : nil,

@@ -140,7 +140,7 @@ extension RuleMemory.Told {
             "due": due.map(JSON.time),
             "civil": JSON.flag(isCivil),
             "gate": gate.isEmpty ? nil : .string(gate),
-            "reminded": reminded.map(JSON.time),
+            "reminded": lastMessages.isEmpty ? nil : JSON.times(lastMessages),
             "acknowledged": acknowledgement?.json,
             "step": step == 0 ? nil : .number(step),
         ])
@@ -160,7 +160,7 @@ extension RuleMemory.Told {
         due = json["due"]?.time
         isCivil = json["civil"] == .bool(true)
         gate = json["gate"]?.string ?? ""
-        reminded = json["reminded"]?.time
+        for member in json["reminded"]?.members ?? [] { lastMessages[member.name] = member.value.time }
         acknowledgement = json["acknowledged"].flatMap(Acknowledgement.init(json:))
         step = json["step"]?.int64.map(Int.init) ?? 0
     }
@@ -174,6 +174,10 @@ extension JSON {
 
     fileprivate static func numbers(_ numbers: [String: Int]) -> JSON {
         .object(numbers.sorted { $0.key < $1.key }.map { JSON.Member(name: $0.key, value: .number($0.value)) })
+    }
+
+    fileprivate static func times(_ times: [String: Timestamp]) -> JSON {
+        .object(times.sorted { $0.key < $1.key }.map { JSON.Member(name: $0.key, value: .time($0.value)) })
     }
 
     fileprivate static func strings(_ texts: [String: String]) -> JSON {

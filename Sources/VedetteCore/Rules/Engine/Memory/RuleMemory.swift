@@ -185,8 +185,8 @@ extension RuleMemory {
         var isCivil = false
         /// The gate that withholds the reminder or escalation that was due; empty for none.
         var gate = ""
-        /// When the last reminder was made, or the last message if there were several.
-        var reminded: Timestamp?
+        /// `remind`: by sink, when it was told the match or reminded last. Its next reminder counts from there.
+        var lastMessages: [String: Timestamp] = [:]
         /// Who works on a match that was told; counts while that match is the present one.
         var acknowledgement: Acknowledgement?
         /// Escalation steps done.
@@ -282,6 +282,7 @@ extension RuleMemory {
     mutating func forgetTold(_ sink: String) {
         told?.sinks.removeAll { $0 == sink }
         told?.earlierValues[sink] = nil
+        told?.lastMessages[sink] = nil
         if told?.sinks.isEmpty == true, told?.isFollowed == false { told = nil }
     }
 
