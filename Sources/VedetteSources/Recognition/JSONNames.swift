@@ -10,7 +10,9 @@ enum JSONNames {
     }
 
     /// A name without what sets words apart, and without the sign of an attribute.
-    static func letters(_ name: String) -> String { name.lowercased().filter { !"_-@".contains($0) } }
+    static func letters(_ name: String) -> String {
+        String(name.lowercased().unicodeScalars.filter { $0 != "_" && $0 != "-" && $0 != "@" })
+    }
 
     static let id = [
         "id", "uid", "uuid", "guid", "gid", "fingerprint", "key", "metadata.uid", "identifier", "sku", "revision",

@@ -100,21 +100,20 @@ struct TableColumns {
 
     /// Returns a path as the rows write it, since some servers begin names with a capital letter; nil when no row has it.
     func resolved(_ path: String) -> String? {
+        let wanted = JSONNames.steps(path).map { (name: $0, letters: JSONNames.letters($0)) }
         for row in rows.prefix(20) {
             var (value, steps) = (row, [String]())
-            for step in JSONNames.steps(path) {
-                if value.at([step]) != nil {
-                    steps.append(step)
-                } else if let name = value.members?.map(\.name)
-                    .first(where: { JSONNames.letters($0) == JSONNames.letters(step) })
-                {
+            for step in wanted {
+                if value.at([step.name]) != nil {
+                    steps.append(step.name)
+                } else if let name = value.members?.first(where: { JSONNames.letters($0.name) == step.letters })?.name {
                     steps.append(name)
                 } else {
                     break
                 }
                 value = value.at([steps[steps.count - 1]]) ?? .null
             }
-            if steps.count == JSONNames.steps(path).count { return steps.joined(separator: ".") }
+            if steps.count == wanted.count { return steps.joined(separator: ".") }
         }
         return nil
     }
