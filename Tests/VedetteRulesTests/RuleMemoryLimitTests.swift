@@ -5,10 +5,12 @@ import VedetteText
 
 @testable import VedetteCore
 
-/// 10,000 entries per rule and purpose; a match beyond that is suppressed with its reason.
+/// A rule keeps so many entries for one purpose; a match beyond that is suppressed with its reason. Most tests take a tenth of
+/// what the program keeps.
 @Suite("The memory of a rule has a bound")
 struct RuleMemoryLimitTests {
-    private static let many = 10_500
+    private static let room = 1000
+    private static let many = 1050
 
     @Test("a full 'for' leaves room for 'limit', and what has no room is suppressed")
     func limitBesideFor() {
@@ -16,10 +18,10 @@ struct RuleMemoryLimitTests {
             Rule.when(.becomes("down")) {
                 $0.pendingFor = .seconds(60)
                 $0.limit = Limit(count: 1, per: .seconds(600), by: .rule)
-            })
+            }, room: Self.room)
         for n in 0..<Self.many { harness.item("\(n)", "down", was: "up") }
         #expect(harness.sent.isEmpty, "nothing is sent before its time")
-        #expect(harness.suppressed.count == 500)
+        #expect(harness.suppressed.count == Self.many - Self.room)
         harness.pass(.seconds(60))
         harness.poll()
         #expect(harness.sent.count == 1)
@@ -28,18 +30,20 @@ struct RuleMemoryLimitTests {
 
     @Test("limit by item: an item without room is suppressed, both times, and never sent uncounted")
     func limitByItem() {
-        var harness = RuleHarness(Rule.when(.becomes("down")) { $0.limit = Limit(count: 1, per: .seconds(600)) })
+        var harness = RuleHarness(
+            Rule.when(.becomes("down")) { $0.limit = Limit(count: 1, per: .seconds(600)) }, room: Self.room)
         for _ in 1...2 {
             for n in 0..<Self.many { harness.item("\(n)", "down", was: "up") }
         }
-        #expect(harness.sent.count == 10_000)
-        #expect(harness.suppressed.count == 2 * Self.many - 10_000)
+        #expect(harness.sent.count == Self.room)
+        #expect(harness.suppressed.count == 2 * Self.many - Self.room)
     }
 
     @Test("beyond the room of a limit no sink gets more than another")
     func limitOfSinks() {
         var harness = RuleHarness(
-            Rule.when(.appears, to: "out", "team") { $0.limit = Limit(count: 1, per: .seconds(600), by: .rule) })
+            Rule.when(.appears, to: "out", "team") { $0.limit = Limit(count: 1, per: .seconds(600), by: .rule) },
+            room: Self.room)
         for n in 0..<Self.many { harness.item("\(n)", "up") }
         #expect(harness.sent.count == 2)
     }
@@ -47,8 +51,9 @@ struct RuleMemoryLimitTests {
     @Test("limit by a field: counts that wait for the next message of their value give their room to another value")
     func countsGiveRoom() {
         var harness = RuleHarness(
-            Rule.when(.becomes("down")) { $0.limit = Limit(count: 1, per: .seconds(600), by: .field("team")) })
-        for n in 0..<10_000 {
+            Rule.when(.becomes("down")) { $0.limit = Limit(count: 1, per: .seconds(600), by: .field("team")) },
+            room: Self.room)
+        for n in 0..<Self.room {
             let fields: Fields = ["team": .text("\(n)")]
             for key in ["x\(n)", "y\(n)"] { harness.item(key, "down", was: "up", fields: fields) }
             harness.item("y\(n)", "up", was: "down", fields: fields)
@@ -62,27 +67,27 @@ struct RuleMemoryLimitTests {
     func stays() {
         var rule = Rule.when(.becomes("down")) { $0.pendingFor = .seconds(60) }
         rule.matchesExisting = true
-        var harness = RuleHarness(rule)
+        var harness = RuleHarness(rule, room: Self.room)
         for n in 0..<Self.many { harness.find("\(n)", "down", since: .zero) }
-        #expect(harness.suppressed.count == 500)
+        #expect(harness.suppressed.count == Self.many - Self.room)
         harness.pass(.seconds(60))
         harness.poll()
-        #expect(harness.sent.count == 10_000)
+        #expect(harness.sent.count == Self.room)
     }
 
     @Test("a match that stays beyond the room for reminders is suppressed, and a restart does not send it again")
     func activeMatches() {
         var rule = Rule.when(.becomes("down")) { $0.pendingFor = .seconds(60) }
         rule.matchesExisting = true
-        var harness = RuleHarness(rule)
-        for n in 0..<10_000 { harness.find("\(n)", "down", since: .zero) }
+        var harness = RuleHarness(rule, room: Self.room)
+        for n in 0..<Self.room { harness.find("\(n)", "down", since: .zero) }
         harness.pass(.seconds(60))
         harness.poll()
-        for n in 10_000..<Self.many { harness.find("\(n)", "down", since: .zero) }
+        for n in Self.room..<Self.many { harness.find("\(n)", "down", since: .zero) }
         harness.pass(.seconds(60))
         harness.poll()
-        #expect(harness.sent.count == 10_000)
-        #expect(harness.suppressed.count == 500)
+        #expect(harness.sent.count == Self.room)
+        #expect(harness.suppressed.count == Self.many - Self.room)
     }
 
     @Test("two steps that fail together leave what was before, whichever is undone first", arguments: [true, false])
@@ -113,7 +118,8 @@ struct RuleMemoryLimitTests {
     @Test("the versions of deleted rows have a bound, and a step in flight can be undone whenever they are pruned")
     func versions() {
         var harness = RuleHarness(Rule.when(.becomes("down")) { $0.pendingFor = .seconds(60) })
-        harness.engine = RuleEngine(harness.engine.rules, civil: ZoneTime(), maximumVersions: 10)
+        harness.engine = RuleEngine(
+            harness.engine.rules, civil: ZoneTime(), maximumRows: Self.room, maximumVersions: 10)
         for n in 1...12 {
             harness.item("kept-\(n)", "down", was: "up")
             let failed = harness.evaluate(harness.event(.changed, key: "kept-\(n)", "up", was: "down"))
@@ -133,38 +139,38 @@ struct RuleMemoryLimitTests {
     func oldestValues() {
         let web = Rule.when(.all([.source(["web"], text: "'web'"), .appears]), name: "web") { $0.oncePer = "build" }
         let lab = Rule.when(.all([.source(["lab"], text: "'lab'"), .appears]), name: "lab") { $0.oncePer = "build" }
-        var harness = RuleHarness(web, lab)
+        var harness = RuleHarness(web, lab, room: Self.room)
         func appear(_ build: Int, _ source: String = "lab") -> Bool {
             let before = harness.sent.count
             harness.item("x", nil, source: source, fields: ["build": .text("\(build)")])
             return harness.sent.count > before
         }
         #expect(appear(0, "web"))
-        for n in 100_000..<110_001 {
+        for n in 10_000..<11_001 {
             harness.sleep(.milliseconds(1))
             #expect(appear(n))
         }
         #expect(!appear(0, "web"), "the values of another rule stay")
-        #expect(!appear(110_000) && !appear(101_000))
-        #expect(appear(100_999))
+        #expect(!appear(11_000) && !appear(10_100))
+        #expect(appear(10_099))
     }
 
     @Test("the bound holds after rows are forgotten, and the warning comes again after a tenth was free")
     func warnings() {
-        var harness = RuleHarness(Rule.when(.becomes("down")) { $0.pendingFor = .seconds(60) })
+        var harness = RuleHarness(Rule.when(.becomes("down")) { $0.pendingFor = .seconds(60) }, room: Self.room)
         var next = 0
         func fill(_ count: Int) {
             for n in next..<next + count { harness.item("\(n)", "down", was: "up") }
             next += count
         }
         func empty(_ keys: Range<Int>) { for n in keys { harness.item("\(n)", "up", was: "down") } }
-        fill(10_001)
-        #expect(harness.warnings.count == 1 && harness.rows.count == 10_000)
-        empty(0..<1000)
         fill(1001)
-        #expect(harness.warnings.count == 1 && harness.rows.count == 10_000)
-        empty(1000..<2001)
-        fill(1002)
-        #expect(harness.warnings.count == 2 && harness.rows.count == 10_000)
+        #expect(harness.warnings.count == 1 && harness.rows.count == Self.room)
+        empty(0..<100)
+        fill(101)
+        #expect(harness.warnings.count == 1 && harness.rows.count == Self.room)
+        empty(100..<201)
+        fill(102)
+        #expect(harness.warnings.count == 2 && harness.rows.count == Self.room)
     }
 }

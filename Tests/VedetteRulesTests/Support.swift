@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Synchronization
-import VedetteCore
 import VedetteText
+
+@testable import VedetteCore
 
 /// Runs a rule engine without a journal. Time is moved by hand, and deliveries are recorded.
 struct RuleHarness {
@@ -26,14 +27,17 @@ struct RuleHarness {
     var warnings: [String] = []
     /// The rows that the last step wrote.
     var written: [RuleMemory.Key] = []
+    private let room: Int
     private let numbers = Numbers()
     private var seq: Int64 = 0
 
     /// Noon of an ordinary Saturday.
     static let noon = time("2026-11-21T12:00:00Z")
 
-    init(_ rules: Rule..., at start: Timestamp = noon) {
-        engine = RuleEngine(RuleSet(rules), civil: ZoneTime())
+    /// - Parameter room: the rows that one rule keeps for one purpose at most.
+    init(_ rules: Rule..., at start: Timestamp = noon, room: Int = RuleMemory.maximum) {
+        self.room = room
+        engine = RuleEngine(RuleSet(rules), civil: ZoneTime(), maximumRows: room)
         now = RuleTime(steady: start, wall: start)
     }
 
@@ -202,7 +206,7 @@ struct RuleHarness {
         with rules: RuleSet? = nil, unconfirmed: Set<String> = [], health: SourceHealth = SourceHealth()
     ) {
         let (old, silences) = (engine.rules, engine.silences)
-        engine = RuleEngine(rules ?? old, civil: ZoneTime())
+        engine = RuleEngine(rules ?? old, civil: ZoneTime(), maximumRows: room)
         now.steady = now.wall
         let kept = Array(rows.values)
         take(

@@ -15,12 +15,16 @@ public struct RuleEngine: Sendable {
     var share = Share()
 
     /// Creates an engine that remembers nothing.
-    public init(_ rules: RuleSet, civil: any CivilTime) { self.init(rules, civil: civil, maximumVersions: 100_000) }
+    public init(_ rules: RuleSet, civil: any CivilTime) {
+        self.init(rules, civil: civil, maximumRows: RuleMemory.maximum)
+    }
 
-    /// - Parameter maximumVersions: the versions of deleted rows that are kept at most.
-    init(_ rules: RuleSet, civil: any CivilTime, maximumVersions: Int) {
+    /// - Parameters:
+    ///   - maximumRows: the rows that one rule keeps for one purpose at most.
+    ///   - maximumVersions: the versions of deleted rows that are kept at most.
+    init(_ rules: RuleSet, civil: any CivilTime, maximumRows: Int, maximumVersions: Int = 100_000) {
         (self.rules, world) = (rules, RuleWorld(rules, civil))
-        table = RowTable(maximumVersions: maximumVersions)
+        table = RowTable(maximum: maximumRows, maximumVersions: maximumVersions)
     }
 
     // MARK: Events, polls, time
@@ -129,7 +133,7 @@ public struct RuleEngine: Sendable {
         guard table.hasRoom(for: row) else {
             if row.key.slot != .once, row.key.slot != .reference, table.reportsLack(of: row) {
                 step.warn(
-                    "rule '\(row.key.rule)' has no room for more than \(RuleMemory.maximum) \(row.noun); "
+                    "rule '\(row.key.rule)' has no room for more than \(table.maximum) \(row.noun); "
                         + "further ones are suppressed, or get no reminders")
             }
             return false

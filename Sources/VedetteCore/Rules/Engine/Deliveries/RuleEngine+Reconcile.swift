@@ -75,7 +75,7 @@ extension RuleEngine {
             case .list(let target):
                 // What has no room could not be told over.
                 if rule.gates.resolved, event.kind != .resolved, !table.hasRoom(for: release.rows[i]) {
-                    drop(wait, i, &release, RuleEngine.noRoom(release.rows[i].noun), at: moment)
+                    drop(wait, i, &release, noRoom(release.rows[i].noun), at: moment)
                 } else {
                     admit(candidate, at: moment.now)
                     release.lists[i] = target
@@ -88,7 +88,7 @@ extension RuleEngine {
                     continue
                 }
                 guard isKept else {
-                    drop(wait, i, &release, RuleEngine.noRoom(gate.noun), at: moment)
+                    drop(wait, i, &release, noRoom(gate.noun), at: moment)
                     continue
                 }
                 let isFirst = gate.name != wait.gate || wait.reason.isEmpty
@@ -139,7 +139,7 @@ extension RuleEngine {
         return true
     }
 
-    static func noRoom(_ noun: String) -> String { "the rule has no room for more than \(RuleMemory.maximum) \(noun)" }
+    func noRoom(_ noun: String) -> String { "the rule has no room for more than \(table.maximum) \(noun)" }
 }
 
 /// The rows that are reconciled together, and what the gates let through.

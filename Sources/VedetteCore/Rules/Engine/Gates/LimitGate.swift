@@ -38,7 +38,7 @@ enum LimitGate: Gate {
         let isJoining = candidate.gate != name && !engine.table.isEmpty(group)
         guard made >= limit.count || isJoining else {
             guard !engine.table.hasRoom(for: row) else { return .pass }
-            return .drop("the rule has no room for more than \(RuleMemory.maximum) groups of a limit")
+            return .drop("the rule has no room for more than \(engine.table.maximum) groups of a limit")
         }
         let window = DurationText.long(seconds: limit.per.inSeconds)
         return .wait(
@@ -94,7 +94,7 @@ extension RuleEngine {
         guard var row = table[row.key], isWaiting || !isCountAlone else { return forget(row.key) }
         row.times.removeAll { $0.time.advanced(by: limit.per) <= now.steady }
         // A count gives its room to the groups of further messages.
-        let isKept = !row.uncounted.isEmpty && table.roomLeft(for: row) > RuleMemory.maximum / 2
+        let isKept = !row.uncounted.isEmpty && table.roomLeft(for: row) > table.maximum / 2
         guard !row.times.isEmpty || isKept || !table.isEmpty(group) else { return forget(row.key) }
         row.due = row.times.first?.time.advanced(by: limit.per) ?? now.steady.advanced(by: LimitGate.countSpan)
         put(row)

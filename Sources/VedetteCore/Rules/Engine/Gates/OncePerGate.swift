@@ -51,7 +51,7 @@ extension RuleEngine {
         guard !put(row) else { return }
         let values = table.all.filter { $0.key.rule == row.key.rule && $0.key.slot == row.key.slot }
         let oldest = values.sorted { ($0.since, $0.key.name) < ($1.since, $1.key.name) }
-        for value in oldest.prefix(RuleMemory.maximum / 10) { forget(value.key) }
+        for value in oldest.prefix(table.maximum / 10) { forget(value.key) }
         put(row)
     }
 }

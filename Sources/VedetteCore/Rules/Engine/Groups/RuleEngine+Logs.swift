@@ -44,7 +44,7 @@ extension RuleEngine {
         if log.values.count < MessageLimits.parts { log.values += value }
         guard put(log) else {
             releaseValues(value, of: rule.name, for: sinks)
-            return suppress(rule, event, RuleEngine.noRoom(log.noun), to: sinks, at: moment)
+            return suppress(rule, event, noRoom(log.noun), to: sinks, at: moment)
         }
         for sink in sinks where rule.remembersListed(event) {
             row.listings.removeAll { $0.sink == sink && $0.group == key.name }
@@ -149,7 +149,7 @@ extension RuleEngine {
                     note(&row, rule, event, sink, in: message.kind == .digest ? id : "", at: moment)
                 }
                 // A later match, which was dropped, can be in its place; and the sink can know an earlier one.
-                row.told?.value = listing.value
+                row.told?.noteValue(listing.value, of: sink)
             }
             row.dropEventIfUnused()
             guard !put(row) else { continue }
@@ -178,8 +178,9 @@ extension RuleMemory {
     /// Whether the sink was told the match, or an earlier one in whose place it is.
     fileprivate func isKnown(to sink: String, _ rule: Rule) -> Bool {
         guard let told, told.ended == nil else { return false }
-        if rule.gates.resolved { return told.sinks.contains(sink) }
-        return rule.gates.remind == nil ? told.isFollowed : told.lastMessages[sink] != nil
+        if rule.gates.resolved, !told.sinks.contains(sink) { return false }
+        guard rule.gates.remind == nil else { return told.lastMessages[sink] != nil }
+        return rule.gates.resolved || told.isFollowed
     }
 }
 

@@ -25,7 +25,7 @@ extension RuleEngine {
         let key = rule.key(of: Subject(held.event))
         var row = table[key] ?? RuleMemory(key: key, identity: rule.identity, since: moment.now.steady)
         row.held = held
-        if !put(row) { suppress(rule, held.event, RuleEngine.noRoom("pending matches"), at: moment) }
+        if !put(row) { suppress(rule, held.event, noRoom("pending matches"), at: moment) }
     }
 
     /// `stays`: returns whether the item is held or was released before.
@@ -65,7 +65,7 @@ extension RuleEngine {
             return begin(rule, event, count: needed.count - 1, at: moment)
         }
         row.due = row.times.first?.time.advanced(by: needed.per)
-        guard put(row) else { return suppress(rule, event, RuleEngine.noRoom(row.noun), at: moment) }
+        guard put(row) else { return suppress(rule, event, noRoom(row.noun), at: moment) }
         let window = DurationText.long(seconds: needed.per.inSeconds)
         suppress(rule, event, "\(row.times.count) of \(needed.count) within \(window)", at: moment)
     }
@@ -94,7 +94,7 @@ extension RuleEngine {
             (row.isStanding, row.event) = (true, row.event ?? event)
             guard table.hasRoom(for: row) else {
                 put(row)
-                return suppress(rule, event, RuleEngine.noRoom(row.noun), at: moment)
+                return suppress(rule, event, noRoom(row.noun), at: moment)
             }
         }
         if row.waits.isEmpty { row.since = moment.now.steady }

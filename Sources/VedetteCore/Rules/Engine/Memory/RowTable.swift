@@ -42,8 +42,13 @@ struct RowTable: Sendable {
     private var steadyTimers = Heap<Timer>()
     private var civilTimers = Heap<Timer>()
 
+    /// The rows that one rule keeps for one purpose at most.
+    let maximum: Int
+
     /// - Parameter maximumVersions: the versions of deleted rows that are kept at most.
-    init(maximumVersions: Int) { versions = RowVersions(maximum: maximumVersions) }
+    init(maximum: Int, maximumVersions: Int) {
+        (self.maximum, versions) = (maximum, RowVersions(maximum: maximumVersions))
+    }
 
     // MARK: Reading
 
@@ -87,11 +92,11 @@ struct RowTable: Sendable {
         if row.waits.contains(where: \.isListed) { return true }
         let room = RowTable.room(row)
         if let old = rows[row.key], RowTable.room(old) == room { return true }
-        return counts[room, default: 0] < RuleMemory.maximum
+        return counts[room, default: 0] < maximum
     }
 
     /// How many further rows like this one the rule has room for.
-    func roomLeft(for row: RuleMemory) -> Int { RuleMemory.maximum - counts[RowTable.room(row), default: 0] }
+    func roomLeft(for row: RuleMemory) -> Int { maximum - counts[RowTable.room(row), default: 0] }
 
     /// Returns whether the lack of room is to be reported: once, until a tenth was free.
     mutating func reportsLack(of row: RuleMemory) -> Bool { full.insert(RowTable.room(row)).inserted }
@@ -103,7 +108,7 @@ struct RowTable: Sendable {
     private mutating func leave(_ room: Room) {
         counts[room, default: 1] -= 1
         // Reported again only after a tenth is free, not with every row that comes and goes.
-        if counts[room, default: 0] < RuleMemory.maximum / 10 * 9 { full.remove(room) }
+        if counts[room, default: 0] < maximum / 10 * 9 { full.remove(room) }
     }
 
     // MARK: Changing
