@@ -13,8 +13,12 @@ struct RuleHarness {
     var sent: [String] = []
     /// The suppressed deliveries as `title: reason`.
     var suppressed: [String] = []
-    /// The rows that the journal would hold.
-    var rows: [RuleMemory.Key: RuleMemory] = [:]
+    /// The rows as they were written.
+    private var stored: [RuleMemory.Key: RuleMemory] = [:]
+    /// The rows that the journal would hold: through JSON, so that a property which is not stored is missed after a restart.
+    var rows: [RuleMemory.Key: RuleMemory] {
+        stored.reduce(into: [:]) { rows, row in rows[row.key] = RuleMemory(key: row.key, json: row.value.json) }
+    }
     /// The messages of the pending deliveries.
     var messages: [Message] = []
     /// The event of the last pending delivery.
@@ -243,10 +247,7 @@ struct RuleHarness {
                 sent.append("\(delivery.message.sink): \(delivery.message.title)\(count)")
             }
         }
-        for (key, row) in step.changes {
-            // Through JSON, so that a property which is not stored is missed after a restart.
-            rows[key] = row.flatMap { RuleMemory(key: key, json: $0.json) }
-        }
+        for (key, row) in step.changes { stored[key] = row }
     }
 }
 
