@@ -48,12 +48,27 @@ struct ChatText: Sendable {
         }
         let whole = start(of: text, limit, most: most)
         guard whole.rest < text.endIndex else { return whole.shown }
-        let room = limit - unit.size(of: end(text.count(where: \.isNewline))) - unit.size(of: "…")
+        let room = limit - unit.size(of: end(ChatText.lineBreaks(in: text))) - unit.size(of: "…")
         guard room > 0 else { return lines(text, limit) }
         var (shown, rest) = start(of: text, room, most: most)
-        let missing = text[rest...].count(where: \.isNewline)
+        let missing = ChatText.lineBreaks(in: text[rest...])
         if !text[rest].isNewline { shown += "…" }
         return shown + end(missing)
+    }
+
+    /// Returns how many characters of a text are line breaks. Scalars are looked at, since a message may be long: no break is part
+    /// of a longer character, but the two scalars of "\r\n" are one.
+    static func lineBreaks(in text: some StringProtocol) -> Int {
+        var (count, last) = (0, Unicode.Scalar(0))
+        for scalar in text.unicodeScalars {
+            switch scalar.value {
+            case 0x0A where last == "\r": break
+            case 0x0A...0x0D, 0x85, 0x2028, 0x2029: count += 1
+            default: break
+            }
+            last = scalar
+        }
+        return count
     }
 
     /// Returns the beginning of a text that fits, and the place behind it.
