@@ -33,9 +33,10 @@ final class MisbehavingReceiver: Sendable {
         var sent: Int
     }
 
-    func seen(_ fetcher: any Fetcher, agent: String) async throws -> [Seen] {
+    func seen(_ fetcher: any Fetcher, agents: [String]) async throws -> [Seen] {
+        let agents = Set(agents)
         let response = try await fetcher.fetch(Request(url: origin + "/log"))
-        return try JSONDecoder().decode([Seen].self, from: Data(response.body)).filter { $0.agent == agent }
+        return try JSONDecoder().decode([Seen].self, from: Data(response.body)).filter { agents.contains($0.agent) }
     }
 
     private static let script = #"""

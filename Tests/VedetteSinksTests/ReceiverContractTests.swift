@@ -62,11 +62,10 @@ struct ReceiverContractTests {
     {
         let (receiver, client) = (try MisbehavingReceiver(), try HTTPClient())
         var outcomes: [String: Outcome] = [:]
-        var seen: [MisbehavingReceiver.Seen] = []
         for behaviour in behaviours {
             outcomes[behaviour] = try await sink(sample, receiver.origin, behaviour, client).deliver(.of())
-            seen += try await receiver.seen(client, agent: behaviour)
         }
+        let seen = try await receiver.seen(client, agents: behaviours)
         await client.shutdown()
         return (outcomes, seen)
     }
