@@ -13,6 +13,10 @@ struct DeliverySchedulePropertyTests {
         var schedule: DeliverySchedule
         let isParallel: Bool
         var journal: [DeliveryLane: [Delivery]] = [:]
+        var pending = Set<Int64>()
+        /// For each delivery those in other lanes that it must not overtake, as they were when it was committed: later ones come
+        /// behind it.
+        var rivals: [Int64: [DeliveryPlace]] = [:]
         var announced: [Delivery] = []
         var inFlight: [Delivery] = []
         var reading: [(lane: DeliveryLane, result: [Delivery])] = []
@@ -45,7 +49,10 @@ struct DeliverySchedulePropertyTests {
                     nextID, source: lane.source, sink: lane.sink, priority: lane.priority,
                     rule: "r\(Int.random(in: 0..<3, using: &dice))", key: keys[Int.random(in: 0..<6, using: &dice)])
                 nextID += 1
+                rivals[new.id] = journal.filter { $0.key.sink == lane.sink && $0.key != lane }.values.joined()
+                    .filter { $0.message.sharesSubject(with: new.message) }.map(\.place)
                 journal[lane, default: []].append(new)
+                pending.insert(new.id)
                 committed[lane, default: []].append(new.id)
                 announced.append(new)
             }
@@ -73,17 +80,15 @@ struct DeliverySchedulePropertyTests {
                 case .load(let lane, let after):
                     // The journal is read now; the schedule is told of it later.
                     var page = Array((journal[lane] ?? []).filter { $0.id > after }.prefix(DeliverySchedule.ahead))
-                    for i in page.indices { page[i].behind = earlier(than: page[i]).max { $0.id < $1.id }?.place }
+                    for i in page.indices { page[i].behind = earlier(than: page[i]).max { $0.id < $1.id } }
                     reading.append((lane, page))
                 }
             }
         }
 
         /// The pending deliveries in other lanes that it must not overtake.
-        private func earlier(than delivery: Delivery) -> [Delivery] {
-            journal.filter { $0.key.sink == delivery.lane.sink && $0.key != delivery.lane }
-                .flatMap { $0.value.prefix { $0.id < delivery.id } }
-                .filter { $0.message.sharesSubject(with: delivery.message) }
+        private func earlier(than delivery: Delivery) -> [DeliveryPlace] {
+            (rivals[delivery.id] ?? []).filter { pending.contains($0.id) }
         }
 
         mutating func endReading() {
@@ -110,6 +115,7 @@ struct DeliverySchedulePropertyTests {
 
         private mutating func end(_ delivery: Delivery) {
             journal[delivery.lane]?.removeAll { $0.id == delivery.id }
+            pending.remove(delivery.id)
             done[delivery.lane, default: []].append(delivery.id)
         }
 
