@@ -40,7 +40,7 @@ struct HTMLTextTests {
 
     @Test("hidden elements that are never closed cost no more than others")
     func hiddenCost() {
-        let html = String(repeating: "<div hidden>", count: 200_000) + "end"
+        let html = String(repeating: "<div hidden>", count: 50_000) + "end"
         #expect(HTMLText.plain(html) == "end")
     }
 

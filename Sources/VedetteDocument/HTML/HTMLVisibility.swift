@@ -55,13 +55,17 @@ enum HTMLVisibility {
         while let less = bytes[at...].firstIndex(of: UInt8(ascii: "<")) {
             let isEnd = less + 1 < bytes.count && bytes[less + 1] == UInt8(ascii: "/")
             at = less + (isEnd ? 2 : 1)
-            let rest = bytes[at...]
-            guard rest.count > name.count, zip(rest, name).allSatisfy({ $0.lowercased == $1 }) else { continue }
+            guard at + name.count < bytes.count, has(name, bytes, at) else { continue }
             let next = bytes[at + name.count]
             guard next <= 0x20 || next == UInt8(ascii: ">") || next == UInt8(ascii: "/") else { continue }
             open += isEnd ? -1 : 1
             if open == 0 { return bytes[at...].firstIndex(of: UInt8(ascii: ">")).map { $0 + 1 } }
         }
         return nil
+    }
+
+    private static func has(_ name: [UInt8], _ bytes: UnsafeBufferPointer<UInt8>, _ start: Int) -> Bool {
+        for i in 0..<name.count where bytes[start + i].lowercased != name[i] { return false }
+        return true
     }
 }
