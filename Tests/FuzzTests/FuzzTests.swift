@@ -5,7 +5,7 @@ import Testing
 
 /// Runs each reader over its regressions and over mutated inputs.
 ///
-/// `VEDETTE_FUZZ_INPUTS` and `VEDETTE_FUZZ_SEED` in the environment replace the number of inputs (10,000; `contrib/test --all` takes
+/// `VEDETTE_FUZZ_INPUTS` and `VEDETTE_FUZZ_SEED` in the environment replace the number of inputs (4,000; `contrib/test --all` takes
 /// 100,000) and the first seed (1). Input number *n* is made from the seed plus *n*, so the seed in a failure's message with one input
 /// repeats it alone. Keep such an input as a file in `Regressions/READER/`.
 @Suite("Mutated inputs")
@@ -19,7 +19,7 @@ struct FuzzTests {
             }
         }
         let environment = ProcessInfo.processInfo.environment
-        let count = environment["VEDETTE_FUZZ_INPUTS"].flatMap { UInt64($0) } ?? 10_000
+        let count = environment["VEDETTE_FUZZ_INPUTS"].flatMap { UInt64($0) } ?? 4000
         let seed = environment["VEDETTE_FUZZ_SEED"].flatMap { UInt64($0) } ?? 1
         let (samples, words) = (try reader.samples(), reader.words.map { Array($0.utf8) })
         try #require(!samples.isEmpty)
