@@ -73,24 +73,6 @@ struct LinkTests {
         return try #require(await ActionLink.Token(link) { await store.sign($0, day: link.day, makesKey: true) }).text
     }
 
-    /// Stores that the rule told a match that is true.
-    private func tell() throws {
-        let now = clock.now().wall
-        let event = Event(
-            id: Identifier("match"), kind: .changed, time: now, source: "lab", sourceKind: "json", poll: "p",
-            item: Item(key: "a/b", title: "A", state: "down"))
-        let told: JSON = .members([
-            "event": event.json, "since": .number(now.milliseconds), "due": .number(now.milliseconds),
-        ])
-        let row = try #require(
-            RuleMemory(
-                key: RuleMemory.Key(rule: "ready", slot: .match, name: "lab\u{1F}a/b"),
-                json: .members(["identity": .string("1"), "since": .number(now.milliseconds), "told": told])))
-        var record = PollRecord(record: nil, events: [event])
-        record.memories = [row.key: row]
-        _ = try journal.commit([record], within: .none)
-    }
-
     private func ask(
         _ method: PageRequest.Method, _ token: String, form: String = "", origin: String = "http://localhost"
     ) async throws -> (status: Int, text: String) {
@@ -116,7 +98,7 @@ struct LinkTests {
 
     @Test("a link acknowledges its match without the token of the page")
     func acknowledges() async throws {
-        try tell()
+        try journal.tellMatch(at: clock.now().wall)
         let token = try await token()
         let answer = try await ask(.post, token, form: form(token))
         #expect(answer.status == 200)
@@ -145,7 +127,7 @@ struct LinkTests {
 
     @Test("a preview that opens the link with GET or HEAD changes nothing", arguments: [PageRequest.Method.get, .head])
     func previewed(method: PageRequest.Method) async throws {
-        try tell()
+        try journal.tellMatch(at: clock.now().wall)
         #expect(try await ask(method, token()).status == 200)
         #expect(isUnchanged)
     }

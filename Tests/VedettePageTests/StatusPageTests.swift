@@ -451,19 +451,7 @@ struct PageTests {
     @Test("a match that was told has a button that acknowledges it, on the page of the rules and on its own")
     func acknowledge() async throws {
         let now = FixedClock().now().wall
-        let event = Event(
-            id: Identifier("match"), kind: .changed, time: now, source: "lab", sourceKind: "json", poll: "p",
-            item: Item(key: "a/b", title: "A", state: "down"))
-        let told: JSON = .members([
-            "event": event.json, "since": .number(now.milliseconds), "due": .number(now.milliseconds),
-        ])
-        let row = try #require(
-            RuleMemory(
-                key: RuleMemory.Key(rule: "ready", slot: .match, name: "lab\u{1F}a/b"),
-                json: .members(["identity": .string("1"), "since": .number(now.milliseconds), "told": told])))
-        var record = PollRecord(record: nil, events: [event])
-        record.memories = [row.key: row]
-        _ = try journal.commit([record], within: .none)
+        try journal.tellMatch(at: now)
         let rules = [Rule(name: "ready", when: .any([.appears]), notify: [.init(sink: "k")])]
         let facts = ConfigurationFacts(
             sources: [], sinks: [], rules: rules, editedAt: Timestamp(milliseconds: 0))
