@@ -39,7 +39,8 @@ struct ConfigurationBuilder {
         let sinkEntries = named(sections.maps["sinks"], "sink")
         let policy = DeliveryPolicyReader(sinks: sinkEntries.map(\.name), giveUp: settings.giveUp)
         let sinkReader = SinkReader(
-            kinds: kinds.sinks, policy: policy, publicURL: settings.publicURL, values: values)
+            kinds: kinds.sinks, policy: policy,
+            links: LinkValidator(settings: settings, listen: listen, findings: findings), values: values)
         let sinks = sinkEntries.map { ($0.name, sinkReader.sink($0)) }
 
         let fields = sources.map { ($0.0, $0.1?.kind.fieldNames) }

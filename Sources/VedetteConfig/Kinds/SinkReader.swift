@@ -6,7 +6,7 @@ import VedetteCore
 struct SinkReader {
     let kinds: [SinkKindEntry]
     let policy: DeliveryPolicyReader
-    let publicURL: String?
+    let links: LinkValidator
     let values: ValueReader
 
     func sink(_ entry: YAMLEntry) -> SinkDefinition? {
@@ -25,12 +25,7 @@ struct SinkReader {
             )
         }
         guard let options = map.options(kind.options) else { return nil }
-        if options.flag("links") == true, publicURL == nil {
-            values.findings.warn(
-                map.key("links"),
-                "'links' has no effect without 'settings.public_url', where people open the page; add it, or remove 'links'"
-            )
-        }
+        if options.flag("links") == true { links.validate(at: map.key("links")) }
         // A kind may refuse the value of a secret, so without secrets no sink can be made.
         let factory = map.making { () throws(OptionProblem) in
             values.secrets.reads ? try kind.make(options) : UnreadSink.make
@@ -42,6 +37,8 @@ struct SinkReader {
                 isGrouped: map.flag("group") == true, secrets: options.secrets, fingerprint: fingerprint(entry.value))
         }
     }
+
+    private var publicURL: String? { links.settings.publicURL }
 
     private var remedies: [String: String] {
         let able = kinds.filter { $0.options.contains { $0.name == "update" } }.map(\.name).joined(separator: " and ")

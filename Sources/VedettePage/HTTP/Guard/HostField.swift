@@ -28,12 +28,6 @@ struct HostField: Hashable {
         name = value[..<end].lowercased()
     }
 
-    /// Whether the name is an address, which nobody can make point elsewhere.
-    var isAddress: Bool {
-        var address = in_addr()
-        return name.first == "[" || inet_pton(AF_INET, name, &address) == 1
-    }
-
     /// `reg-name`, which a host of HTTP has at least one character of.
     private static func isName(_ text: Substring) -> Bool {
         var rest = text.utf8[...]

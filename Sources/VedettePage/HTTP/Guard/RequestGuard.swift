@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import VedetteCore
+import VedetteSystem
 
 /// Decides whether a request may reach its route.
 ///
@@ -31,7 +32,7 @@ struct RequestGuard: Sendable {
         guard let host = request.header("Host").flatMap(HostField.init) else {
             throw Refusal(status: 400, text: "The Host header is malformed.")
         }
-        guard host.name == "localhost" || access.hosts.contains(host.name) || host.isAddress else {
+        guard PageHost.isAccepted(host.name, among: access.hosts) else {
             throw Refusal(
                 status: 421,
                 text: "The name \(quoted(host.name)) is not one of this page. If it is yours, add it to "
