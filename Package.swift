@@ -126,7 +126,7 @@ let package = Package(
             "ProgramTests",
             [
                 "VedetteCore", "VedetteConfig", "VedetteDesktop", "VedetteDocument", "VedettePage", "VedettePostgres",
-                "VedetteTestSupport", "vedette",
+                "VedetteSystem", "VedetteTestSupport", "vedette",
             ]),
         tests("ArchitectureTests", []),
         tests("EndToEndTests", ["VedetteTestSupport"]),

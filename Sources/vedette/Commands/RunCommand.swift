@@ -56,7 +56,7 @@ struct RunCommand: AsyncParsableCommand {
         defer { log.finish() }
         let configuration = try UserConfiguration.load(places, log: log)
         let place = try places.journalPlace(configuration.settings.postgres)
-        let links = LinkFiles(directory: places.linkDirectory, clock: SystemClock())
+        let links = LinkFiles(directory: places.linkDirectory, clock: SystemClock(), log: log)
         // A library that is missing, or that an upgrade of the machine replaces later, must not end a watcher in its work.
         delay_load_all()
         if once {
