@@ -153,6 +153,13 @@ final class Child: Sendable {
         }
     }
 
+    /// The port of the page of a watcher, which its log tells.
+    var pagePort: UInt16? {
+        text(of: .err).components(separatedBy: "the page is at http://127.0.0.1:").dropFirst().last.flatMap { rest in
+            UInt16(rest.prefix { $0.isNumber })
+        }
+    }
+
     /// Sends SIGKILL and waits; for helpers of a test, which need not end in order.
     func destroy() async {
         kill(SIGKILL)

@@ -22,7 +22,7 @@ struct PageTests {
             try home.write(World.configuration(rows, settings))
             watcher = try await home.watcher()
             try await watcher.wait(for: .err) { $0.contains { $0.contains("baseline of 1 item") } }
-            port = try #require(World.port(in: watcher.text(of: .err)))
+            port = try #require(watcher.pagePort)
         }
 
         static func configuration(_ rows: URL, _ settings: String) -> String {
@@ -32,12 +32,6 @@ struct PageTests {
             rules: [{name: ready, when: {field: state, to: Ready}, notify: [hook]}]
             settings: \(settings)
             """
-        }
-
-        static func port(in log: String) -> UInt16? {
-            log.components(separatedBy: "the page is at http://127.0.0.1:").last.flatMap { rest in
-                UInt16(rest.prefix { $0.isNumber })
-            }
         }
 
         func get(_ target: String, _ headers: String = "Host: localhost") async throws -> String {

@@ -7,11 +7,6 @@ import Testing
 struct PageTrialTests {
     private static let token = "token-of-the-page-0123"
 
-    private static func port(of watcher: Child) throws -> UInt16 {
-        let rest = watcher.text(of: .err).components(separatedBy: "the page is at http://127.0.0.1:").last ?? ""
-        return try #require(UInt16(rest.prefix { $0.isNumber }))
-    }
-
     private static func post(_ port: UInt16, _ target: String, _ headers: [String], _ body: String) async throws
         -> String
     {
@@ -54,7 +49,7 @@ struct PageTrialTests {
         try home.write(configuration(#"{address: "127.0.0.1:0", token: {file: "\#(secret.path)"}}"#))
         let watcher = try await home.watcher()
         try await watcher.wait(for: .err) { $0.contains { $0.contains("baseline of 1 item") } }
-        let port = try Self.port(of: watcher)
+        let port = try #require(watcher.pagePort)
         let bearer = "Authorization: Bearer \(Self.token)"
 
         let found = try Self.json(
@@ -91,7 +86,7 @@ struct PageTrialTests {
         let open = try await home.watcher()
         try await open.wait(for: .err) { $0.contains { $0.contains("the page is at") } }
         let without = try await Self.post(
-            Self.port(of: open), "/api/v1/probe", [bearer], #"{"address": "\#(site.url)/more.json"}"#)
+            #require(open.pagePort), "/api/v1/probe", [bearer], #"{"address": "\#(site.url)/more.json"}"#)
         #expect(without.hasPrefix("HTTP/1.1 403") && without.contains("settings.listen.token"), "\(without)")
         #expect(await open.stop() == 0)
         await site.end()
