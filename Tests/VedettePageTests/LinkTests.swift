@@ -14,6 +14,7 @@ struct LinkTests {
         private struct State {
             var keys: [Int64: UInt64] = [:]
             var used: Set<String> = []
+            var isFull = false
         }
         private let state = Mutex(State())
 
@@ -33,10 +34,12 @@ struct LinkTests {
         }
 
         func use(_ token: ActionLink.Token) async -> ActionLink.Use {
-            state.withLock { $0.used.insert(token.signature).inserted } ? .first : .again
+            state.withLock { $0.isFull ? .failed : $0.used.insert(token.signature).inserted ? .first : .again }
         }
 
         func release(_ token: ActionLink.Token) async { state.withLock { _ = $0.used.remove(token.signature) } }
+
+        func fill() { state.withLock { $0.isFull = true } }
 
         func rotate() { state.withLock { $0.keys = [:] } }
     }
@@ -47,11 +50,11 @@ struct LinkTests {
     private let subject = Subject(source: "lab", key: "a/b")
 
     /// The page has a token, which no request here shows.
-    private var page: StatusPage {
+    private func page(of journal: any JournalAccess) -> StatusPage {
         let facts = ConfigurationFacts(sources: [], sinks: [], rules: [], editedAt: TestClock.start)
         let sources = StatusPage.Sources(
             journal: journal, configuration: { facts },
-            status: { [journal] facts async throws(JournalError) in
+            status: { facts async throws(JournalError) in
                 try await StatusFacts.read(
                     journal, facts, now: TestClock.start, today: TestClock.start, age: { _ in nil })
             },
@@ -74,13 +77,14 @@ struct LinkTests {
     }
 
     private func ask(
-        _ method: PageRequest.Method, _ token: String, form: String = "", origin: String = "http://localhost"
+        _ method: PageRequest.Method, _ token: String, form: String = "", origin: String = "http://localhost",
+        of journal: (any JournalAccess)? = nil
     ) async throws -> (status: Int, text: String) {
         var headers = [HeaderField("Host", "localhost"), HeaderField("Accept", "text/html")]
         if method == .post { headers.append(HeaderField("Origin", origin)) }
         let request = try #require(
             PageRequest(method, "/link/\(token)", headers: headers, body: Array("form=\(form)".utf8)))
-        let response = await page.respond(to: request)
+        let response = await page(of: journal ?? self.journal).respond(to: request)
         guard case .bytes(let bytes) = response.body else { return (response.status, "") }
         return (response.status, String(decoding: bytes, as: UTF8.self))
     }
@@ -123,6 +127,50 @@ struct LinkTests {
         #expect(try await ask(.post, token, form: form).status == 200)
         #expect(try await ask(.post, token, form: form).status == 410)
         #expect(journal.silences().count == 1)
+    }
+
+    @Test("of many forms that are sent at once with one link, one acts")
+    func concurrent() async throws {
+        let token = try await token(.snooze)
+        let form = try await form(token)
+        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<20 { group.addTask { try await ask(.post, token, form: form).status } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(statuses.count { $0 == 200 } == 1 && statuses.count { $0 == 410 } == 19)
+        #expect(journal.silences().count == 1)
+    }
+
+    @Test("a link does nothing when its use cannot be stored")
+    func unstored() async throws {
+        let token = try await token(.snooze)
+        let form = try await form(token)
+        store.fill()
+        #expect(try await ask(.post, token, form: form).status == 503)
+        #expect(isUnchanged)
+    }
+
+    @Test("a link whose action could not be stored can be used again")
+    func released() async throws {
+        let journal = ReplaceableJournal()
+        let token = try await token(.snooze)
+        let form = try await form(token)
+        journal.fill(true)
+        #expect(try await ask(.post, token, form: form, of: journal).status == 503)
+        #expect(store.used == 0)
+        journal.fill(false)
+        #expect(try await ask(.post, token, form: form, of: journal).status == 200)
+    }
+
+    @Test("what a server wrote is text on the page of a link")
+    func hostile() async throws {
+        let hostile = "<img src=x onerror=alert(1)>"
+        let link = ActionLink(
+            .snooze, rule: hostile, Subject(source: hostile, key: hostile), match: "m", from: clock.now().wall)
+        let token = try #require(
+            await ActionLink.Token(link) { await store.sign($0, day: link.day, makesKey: true) })
+        let (status, text) = try await ask(.get, token.text)
+        #expect(status == 200 && !text.contains("<img") && text.ranges(of: "&lt;img").count == 3)
     }
 
     @Test("a preview that opens the link with GET or HEAD changes nothing", arguments: [PageRequest.Method.get, .head])

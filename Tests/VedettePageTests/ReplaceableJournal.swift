@@ -17,6 +17,7 @@ final class ReplaceableJournal: JournalAccess {
         var journal = MemoryJournal()
         var use = Use()
         var watches: [AsyncStream<Void>.Continuation] = []
+        var isFull = false
     }
 
     private let state = Mutex(State())
@@ -31,6 +32,9 @@ final class ReplaceableJournal: JournalAccess {
         state.withLock { $0.journal = MemoryJournal() }
         wake()
     }
+
+    /// Lets every silence fail, or none.
+    func fill(_ isFull: Bool) { state.withLock { $0.isFull = isFull } }
 
     func commit(_ events: [Event]) throws {
         _ = try journal.commit([PollRecord(record: nil, events: events)], within: .none)
@@ -51,7 +55,10 @@ final class ReplaceableJournal: JournalAccess {
         return stream
     }
 
-    func add(_ silence: Silence) -> Int64 { journal.add(silence) }
+    func add(_ silence: Silence) throws(JournalError) -> Int64 {
+        guard !state.withLock({ $0.isFull }) else { throw JournalError(.full, "the disk is full") }
+        return journal.add(silence)
+    }
     func endSilences(_ ids: [Int64], at now: Timestamp) -> Int { journal.endSilences(ids, at: now) }
     func retry(_ selection: DeliverySelection, at now: Timestamp) -> Int { journal.retry(selection, at: now) }
     func drop(_ selection: DeliverySelection, at now: Timestamp) -> Int { journal.drop(selection, at: now) }
