@@ -62,6 +62,22 @@ struct LinkTests {
         }
     }
 
+    @Test("a message whose links Telegram refuses is sent without them")
+    func refused() async throws {
+        let fetcher = ScriptedFetcher { request in
+            let hasLinks = String(decoding: request.body ?? [], as: UTF8.self).contains("inline_keyboard")
+            let refusal =
+                #"{"ok": false, "description": "Bad Request: inline keyboard button URL 'http://v/' is invalid: Wrong HTTP URL"}"#
+            let body = hasLinks ? refusal : #"{"ok": true, "result": {"message_id": 7}}"#
+            return .success(Response(status: hasLinks ? 400 : 200, body: Array(body.utf8)))
+        }
+        let sample = ChatSample.of("telegram")
+        let options = Options(sample.options.merging(["links": .flag(true)]) { $1 })
+        let sink = try #require(sample.entry).make(options)("team", services(fetcher))
+        #expect(await sink.deliver(message()) == .delivered(as: nil))
+        #expect(fetcher.requests.count == 2)
+    }
+
     @Test("a mail has the links in both parts")
     func mail() async throws {
         let sink = MailSink(

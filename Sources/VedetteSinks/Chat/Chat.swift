@@ -13,6 +13,8 @@ protocol Chat: Sendable {
     var updates: Bool { get }
     /// Returns whether an answer says that the earlier message cannot be changed.
     func refusesUpdate(_ reply: ChatReply) -> Bool
+    /// Returns whether an answer says that the addresses of the actions are refused, and not the message.
+    func refusesActions(_ reply: ChatReply) -> Bool
     /// Returns the request for a message: the same bytes for the same content, so that a retry sends the same.
     func post(_ content: ChatContent) throws(MessageError) -> ChatPost
     func outcome(of reply: ChatReply) -> Outcome
@@ -27,6 +29,7 @@ protocol Chat: Sendable {
 extension Chat {
     var updates: Bool { false }
     func refusesUpdate(_ reply: ChatReply) -> Bool { false }
+    func refusesActions(_ reply: ChatReply) -> Bool { false }
     func outcome(of reply: ChatReply) -> Outcome { reply.outcome() }
     var preparation: ChatPost? { nil }
     func prepared(by reply: ChatReply) -> Outcome? { nil }

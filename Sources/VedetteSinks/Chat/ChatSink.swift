@@ -70,6 +70,11 @@ final class ChatSink: Sink {
                 reply = try await self.reply(to: content)
             }
             var content = content
+            // A message is worth more than its links.
+            if !content.actions.isEmpty, chat.refusesActions(reply) {
+                content.actions = []
+                reply = try await self.reply(to: content)
+            }
             if content.replacing != nil, chat.refusesUpdate(reply) {
                 content.replacing = nil
                 reply = try await self.reply(to: content)

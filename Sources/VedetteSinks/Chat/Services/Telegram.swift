@@ -103,6 +103,12 @@ struct Telegram: Chat {
     /// attempt was lost.
     func refusesUpdate(_ reply: ChatReply) -> Bool { reply.status == 400 && !isUnchanged(reply) }
 
+    /// `Bad Request: inline keyboard button URL '…' is invalid: Wrong HTTP URL`, of names that only a local network knows.
+    func refusesActions(_ reply: ChatReply) -> Bool {
+        let words = reply.json?["description"]?.string?.lowercased() ?? ""
+        return reply.status == 400 && words.contains("button") && words.contains("url")
+    }
+
     private func isUnchanged(_ reply: ChatReply) -> Bool {
         reply.json?["description"]?.string?.lowercased().contains("message is not modified") == true
     }
