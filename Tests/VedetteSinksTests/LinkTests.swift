@@ -62,6 +62,21 @@ struct LinkTests {
         }
     }
 
+    @Test("a long text with links is cut so that ntfy takes the whole document", arguments: ["\"", "a\"b\n", "é"])
+    func long(piece: String) async throws {
+        let fetcher = ScriptedFetcher(status: 200, body: "{}")
+        let sample = ChatSample.of("ntfy")
+        let options = Options(sample.options.merging(["links": .flag(true)]) { $1 })
+        let sink = try #require(sample.entry).make(options)("team", services(fetcher))
+        var message = message()
+        message.title = String(repeating: "\"", count: 1000)
+        message.text = String(repeating: piece, count: 5000)
+        _ = await sink.deliver(message)
+        let sent = try #require(fetcher.requests.last?.body)
+        #expect(sent.count <= 8192)
+        #expect(try JSON(parsing: sent)["actions"]?.array?.count == 2)
+    }
+
     @Test("a message whose links Telegram refuses is sent without them")
     func refused() async throws {
         let fetcher = ScriptedFetcher { request in

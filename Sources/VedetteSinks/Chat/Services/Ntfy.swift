@@ -46,6 +46,9 @@ struct Ntfy: Chat {
 
     /// Lengths are in bytes of UTF-8; a longer message would become an attachment.
     static let text = ChatText(.bytes)
+    private static let longestMessage = 4000
+    /// Twice what the server takes as a message: https://github.com/binwiederhier/ntfy/blob/main/server/server.go
+    private static let longestDocument = 8192
 
     static func problem(inTopic topic: String) -> String? {
         isWord(topic) ? nil : "is no topic: 1 to 64 letters, digits, `-` and `_`"
@@ -64,25 +67,34 @@ struct Ntfy: Chat {
             Ntfy.text.line(String(String.UnicodeScalarView(tag.unicodeScalars.filter { $0 != "," })), 50)
         }
         let tags = [Ntfy.tag(content.color)].compactMap { $0 } + words.filter { !$0.isEmpty }
-        let json = JSON.members([
-            "topic": .string(topic.value),
-            // https://docs.ntfy.sh/publish/#updating-notifications: the id of the first message, as the server gave it.
-            "sequence_id": content.replacing.map(JSON.string),
-            "title": .string(Ntfy.text.line(content.title, 1000)),
-            "message": .string(Ntfy.text.lines(text, 4000, page: content.page)),
-            "priority": .number(Ntfy.priority(content.priority)),
-            "tags": tags.isEmpty ? nil : .array(tags.map(JSON.string)),
-            "click": content.link.map(JSON.string),
-            // https://docs.ntfy.sh/publish/#action-buttons: a `view` opens the address in a browser.
-            "actions": content.actions.isEmpty
-                ? nil
-                : .array(
-                    content.actions.map {
-                        .members(["action": .string("view"), "label": .string($0.label), "url": .string($0.url)])
-                    }),
-        ])
+        func json(_ message: String) -> JSON {
+            .members([
+                "topic": .string(topic.value),
+                // https://docs.ntfy.sh/publish/#updating-notifications: the id of the first message, as the server gave it.
+                "sequence_id": content.replacing.map(JSON.string),
+                "title": .string(Ntfy.text.line(content.title, 1000)),
+                "message": .string(message),
+                "priority": .number(Ntfy.priority(content.priority)),
+                "tags": tags.isEmpty ? nil : .array(tags.map(JSON.string)),
+                "click": content.link.map(JSON.string),
+                // https://docs.ntfy.sh/publish/#action-buttons: a `view` opens the address in a browser.
+                "actions": content.actions.isEmpty
+                    ? nil
+                    : .array(
+                        content.actions.map {
+                            .members(["action": .string("view"), "label": .string($0.label), "url": .string($0.url)])
+                        }),
+            ])
+        }
+        var message = Ntfy.text.lines(text, Ntfy.longestMessage, page: content.page)
+        let excess = json(message).bytes.count - Ntfy.longestDocument
+        if excess > 0 {
+            // A text that is cut ends with a line break of its own, which takes two bytes.
+            let room = message.utf8.count - excess - 2
+            message = Ntfy.text.lines(text, max(1, room), page: content.page)
+        }
         let headers = token.map { [Header("Authorization", Secret("Bearer " + $0.value))] } ?? []
-        return ChatPost(url: base + "/", headers: headers, credentials: credentials, json: json)
+        return ChatPost(url: base + "/", headers: headers, credentials: credentials, json: json(message))
     }
 
     private static func priority(_ priority: Priority) -> Int {
