@@ -14,6 +14,7 @@ struct StandInKind: SourceKind {
     var noteNames: Set<String> = []
     var measureNames: Set<String> = []
     var stateNames: StateNames?
+    var doubts: [OptionProblem] = []
     func request(base: String, context: PollContext) -> RequestTemplate { RequestTemplate(url: base) }
     func read(_ page: inout PageBody) throws(ReadError) -> Page { Page(items: []) }
 
@@ -67,7 +68,11 @@ struct StandInKind: SourceKind {
         options: [OptionSpec("ignore", .list(.either(.text, .object(TextFilter.ignoreKeys))), "Nodes and texts.")],
         make: { options throws(OptionProblem) in
             if options.texts("ignore") != ["//nav"] { throw OptionProblem("ignore", detail: "the nodes are lost") }
-            return StandInKind(fieldNames: nil)
+            var kind = StandInKind(fieldNames: nil)
+            if options.filter.sorts {
+                kind.doubts = [OptionProblem("sort", detail: "'sort' orders nothing; remove it")]
+            }
+            return kind
         })
     static let feed = SourceKindEntry(
         name: "feed", summary: "A feed.", options: [], every: .seconds(1800),

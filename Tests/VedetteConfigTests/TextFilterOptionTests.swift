@@ -32,6 +32,13 @@ struct TextFilterOptionTests {
         #expect(filter.steps.map(\.pattern.source) == ["x"])
     }
 
+    @Test("an option that the kind doubts is a warning at its place")
+    func doubted() {
+        let loaded = load("sources: {s: {kind: markup, url: 'https://h/', ignore: ['//nav'], sort: true}}")
+        #expect(loaded.problems.map(\.description) == ["a.yaml:1:73: warning: 'sort' orders nothing; remove it"])
+        #expect(loaded.configuration != nil)
+    }
+
     @Test("what is wrong is refused with its place and the remedy")
     func refused() {
         func said(_ source: String) -> [String] { problems("sources: {s: {url: 'https://h/', \(source)}}") }

@@ -13,6 +13,8 @@ struct LineKind: SourceKind {
     /// Asks for what is newer than the last poll, at another address each time.
     var asksSince = false
     var body: [UInt8]?
+    /// Each page has it.
+    var emptyHint: String?
     var fingerprints: [String: UInt64] = [:]
     var fieldNames: [String]? { nil }
 
@@ -52,7 +54,9 @@ struct LineKind: SourceKind {
             return item
         }
         let next = page.headers["Next"].map { NextPage($0, body: page.headers["Next-Body"].map { Array($0.utf8) }) }
-        return Page(items: items, next: next, isComplete: page.headers["Whole"] != nil)
+        var read = Page(items: items, next: next, isComplete: page.headers["Whole"] != nil)
+        read.emptyHint = emptyHint
+        return read
     }
 }
 

@@ -43,6 +43,20 @@ struct HTMLResourceTests {
         #expect(page.next?.url == "https://shop.example.org/a/list.html?page=2")
     }
 
+    @Test("'sort' is doubted where the page is one line, and where no field of a row can be a list")
+    func sorts() throws {
+        func doubts(_ options: [String: OptionValue]) throws -> [String] {
+            try Fixture.kind("html", options, filter: TextFilter(sorts: true)).doubts.map(\.detail)
+        }
+        #expect(try doubts([:]).first?.contains("the text of the page is one line") == true)
+        #expect(try doubts(["items": .text("//li")]).first?.contains("the order of the items means nothing") == true)
+        #expect(try doubts(["select": .text("//li")]) == [])
+        for options: [String: OptionValue] in [[:], ["items": .text("//li")]] {
+            #expect(try doubts(options.merging(["fields": .map([("tags", .text("//b"))])]) { $1 }) == [])
+        }
+        #expect(try Fixture.kind("html").doubts == [])
+    }
+
     @Test("by default a row is keyed by its id or its first link, titled by its text and linked by its first link")
     func defaults() throws {
         let page = try read(["items": .text("//li")], "<ul><li id=a>one <a href=/1>x</a><li><a href='/2'>two</a></ul>")

@@ -48,6 +48,27 @@ struct TextResourceTests {
         #expect(try read(match, []).items.isEmpty && read(match, Array("none".utf8)).items.isEmpty)
     }
 
+    @Test("a 'match' that fits no line is said with the number of lines; a text without lines is just empty")
+    func fitsNone() throws {
+        let hint = "'match' fits no line of the text, which has 2 lines; correct it"
+        #expect(try read(match, Array("none\n\nneither\n".utf8)).emptyHint == hint)
+        #expect(try read(match, Array("\n".utf8)).emptyHint == nil)
+    }
+
+    @Test(
+        "groups of lines that key themselves are doubted in a list, unless 'key' says so; so is 'sort' beside 'match'")
+    func doubts() throws {
+        func doubts(_ options: [String: OptionValue], _ filter: TextFilter = TextFilter()) throws -> [String] {
+            try Fixture.kind("text", options, filter: filter).doubts.map(\.path[0])
+        }
+        #expect(try doubts(match) == ["match"])
+        #expect(try doubts(match.merging(["key": .list([.text("line")])]) { $1 }) == [])
+        #expect(try doubts(match.merging(["mode": .text("window")]) { $1 }) == [])
+        let sorted = TextFilter(sorts: true)
+        #expect(try doubts(match.merging(["key": .list([.text("word")])]) { $1 }, sorted) == ["sort"])
+        #expect(try doubts([:], sorted) == [])
+    }
+
     @Test("without 'match' the whole text is one item, in whatever encoding it is")
     func whole() throws {
         let item = try read([:], [0x43, 0x61, 0x66, 0xE9, 0x0A, 0x78], charset: "iso-8859-1").items[0]

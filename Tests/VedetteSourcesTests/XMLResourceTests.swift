@@ -193,6 +193,8 @@ struct XMLResourceTests {
             ], text)
         #expect(right.items.map(\.key) == ["1"])
         #expect(right.warnings.isEmpty)
+        // The namespace explains more than the hint about any expression.
+        #expect(page.emptyHint == nil && right.emptyHint?.contains("'items' finds nothing") == true)
     }
 
     @Test(

@@ -45,6 +45,7 @@ struct SourceReader {
             fails: fails, first: first, empty: empty, stream: stream)
         (source.watcher, source.filter) = (map.text("watcher"), filter)
         if !filter.isEmpty { texts.check(against: made) }
+        for doubt in made.doubts { map.warn(doubt) }
         return source
     }
 

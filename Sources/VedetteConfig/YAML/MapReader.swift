@@ -166,13 +166,21 @@ extension MapReader {
         do throws(OptionProblem) {
             return try make()
         } catch {
-            if let name = error.path.first, has(name), let node = node(name) {
-                findings.error(MapReader.place(of: error.path.dropFirst(), in: node), error.detail)
+            if let place = place(of: error) {
+                findings.error(place, error.detail)
             } else {
                 findings.error(node.place, "\(what): \(error.detail)")
             }
             return nil
         }
+    }
+
+    /// Warns of an option that a kind doubts, at its place in the file.
+    func warn(_ doubt: OptionProblem) { findings.warn(place(of: doubt) ?? node.place, doubt.detail) }
+
+    private func place(of problem: OptionProblem) -> Place? {
+        guard let name = problem.path.first, has(name), let node = node(name) else { return nil }
+        return MapReader.place(of: problem.path.dropFirst(), in: node)
     }
 
     private static func place(of path: ArraySlice<String>, in node: YAMLNode) -> Place {

@@ -7,6 +7,8 @@ struct PageReading: Sendable {
     var paginator: Paginator
     var step = Paginator.Step.done
     var warnings: [String] = []
+    /// The first page's hint about a resource without items.
+    var emptyHint: String?
     var freshFor: Duration?
     /// Whether each page of HTML has its end tag.
     var haveEndTags = true
@@ -25,9 +27,16 @@ struct PageReading: Sendable {
 
     mutating func take(_ page: Page) {
         warnings += page.warnings
+        emptyHint = emptyHint ?? page.emptyHint
         haveEndTags = haveEndTags && page.hasEndTag
         if paginator.pages == 0 { freshFor = [freshFor, page.freshFor].compactMap { $0 }.max() }
         step = paginator.pageRead(page)
+    }
+
+    /// Warns that no item was found, unless the user expects that.
+    mutating func end(_ empty: Source.Empty) {
+        guard paginator.items.isEmpty, empty != .valid, let emptyHint else { return }
+        warnings.append("\(emptyHint), or write 'empty: valid' where there is often none")
     }
 
     /// Each page may be within every limit of a document, and all of them together too much.

@@ -25,6 +25,7 @@ extension PollReader {
         let gap = PollReader.problem(of: reading.step)
         // In an incomplete list, items on unread pages would count as absent.
         if let gap, source.kind.mode == .list { return .ended(PollResult(.failed(.pageGap, detail: gap.detail))) }
+        reading.end(source.empty)
         var observation = reading.paginator.observation
         (observation.hasEndTag, observation.warning) = (reading.haveEndTags, reading.warning)
         let linked = await readLinks(of: &observation.items, first.template, isPublic: reading.isPublic)

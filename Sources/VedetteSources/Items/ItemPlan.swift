@@ -59,6 +59,14 @@ struct ItemPlan: Sendable {
     private let decimal: Character?
     private let filter: TextFilter
 
+    /// An order is taken from lists and from the lines of a text alone.
+    static let sortDoubt = OptionProblem(
+        "sort",
+        detail: "'sort' orders nothing here: the order of the items means nothing in any case, "
+            + "and no field of theirs is a list; remove it")
+    /// Options that are hardly meant.
+    var doubts: [OptionProblem] { filter.sorts && fields.isEmpty ? [ItemPlan.sortDoubt] : [] }
+
     private static let reserved: Set<String> = ["key", "title", "state", "url", "link", "time"]
 
     init(_ options: Options, _ columns: inout some ItemColumns, _ defaults: Defaults) throws(OptionProblem) {

@@ -13,5 +13,6 @@ extension PlannedKind {
     var measureNames: Set<String> { plan.measureNames }
     var stateNames: StateNames? { plan.stateNames }
     var fingerprints: [String: UInt64] { plan.fingerprints }
+    var doubts: [OptionProblem] { plan.doubts }
     var filtersTexts: Bool { true }
 }

@@ -30,6 +30,7 @@ struct TextResource: PlannedKind {
     private let filter: TextFilter
     /// Whether the text is titled by its first line.
     private let hasUsualTitle: Bool
+    let doubts: [OptionProblem]
 
     init(_ options: Options) throws(OptionProblem) {
         pattern = options.pattern("match")
@@ -50,6 +51,20 @@ struct TextResource: PlannedKind {
         encoding = try ItemOptions.encoding(options)
         let charset = encoding.map { ["encoding \($0)"] } ?? []
         identity = StableHash.of([pattern?.source ?? "", mode.rawValue] + plan.key.expressions + charset)
+        // A line of a log never changes.
+        let hasLineKey = mode == .list && options.texts("key").isEmpty && !groups.contains("key")
+        let changing = groups.first { $0 != "title" }
+        doubts =
+            (pattern != nil && filter.sorts ? [ItemPlan.sortDoubt] : [])
+            + (hasLineKey ? changing.map { [TextResource.doubt(group: $0)] } ?? [] : [])
+    }
+
+    /// The state and the fields of an item whose key is its whole line never change.
+    private static func doubt(group: String) -> OptionProblem {
+        OptionProblem(
+            "match",
+            detail: "'match' has no group 'key', so that a line whose '\(group)' changes is another item; "
+                + "write (?<key>…) around what stays the same, or 'key: line' if each line is an item of its own")
     }
 
     var fieldNames: [String]? { plan.names + (pattern == nil ? ["text"] : []) }
@@ -71,8 +86,13 @@ struct TextResource: PlannedKind {
             throw ReadError(.wrongType, "plain text was expected, but the response is an HTML page (a login page?)")
         }
         guard let pattern else { return try whole(text, page.url) }
-        let list = try lines(of: text, pattern, WebURL(page.url))
-        return Page(items: list.items, warnings: list.warnings)
+        let lines = TextResource.lines(of: text)
+        let list = try items(of: lines, pattern, WebURL(page.url))
+        var read = Page(items: list.items, warnings: list.warnings)
+        if !lines.isEmpty {
+            read.emptyHint = "'match' fits no line of the text, which has \(counted(lines.count, "line")); correct it"
+        }
+        return read
     }
 
     private func whole(_ text: String, _ url: String) throws(ReadError) -> Page {
@@ -99,8 +119,7 @@ struct TextResource: PlannedKind {
         }
     }
 
-    private func lines(of text: String, _ pattern: any Pattern, _ url: WebURL?) throws(ReadError) -> ItemList {
-        let lines = TextResource.lines(of: text)
+    private func items(of lines: [String], _ pattern: any Pattern, _ url: WebURL?) throws(ReadError) -> ItemList {
         guard lines.count <= TextResource.maximumLines else {
             throw ReadError(.tooLarge, "the text has more than \(TextResource.maximumLines) lines")
         }

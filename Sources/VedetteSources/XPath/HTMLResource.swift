@@ -34,6 +34,8 @@ struct HTMLResource: PlannedKind {
     /// Whether `</html>` is asked for; nil where that depends on the last page and on the transfer.
     private let endIsRequired: Bool?
     private let filter: TextFilter
+    /// Whether the page is one text and nothing else that has an order.
+    private let hasOneLine: Bool
     let fingerprints: [String: UInt64]
 
     init(_ options: Options) throws(OptionProblem) {
@@ -56,6 +58,7 @@ struct HTMLResource: PlannedKind {
         select = try columns.nodes(options.text("select") ?? "//body", ["select"])
         base = try columns.path("//base/@href", ["items"])
         filter = options.filter
+        hasOneLine = options.text("select") == nil && options.map("fields").isEmpty
         endIsRequired = options.text("end").map { $0 == "required" }
         var fingerprints = rows.plan.fingerprints
         if isPage { fingerprints["text"] = StableHash.of([select.text] + ignored) }
@@ -65,6 +68,16 @@ struct HTMLResource: PlannedKind {
     var plan: ItemPlan { rows.plan }
     var mode: ReadingMode { rows.mode }
     var identity: UInt64 { rows.identity }
+    var doubts: [OptionProblem] {
+        guard rows.items == nil, filter.sorts else { return plan.doubts }
+        return hasOneLine
+            ? [
+                OptionProblem(
+                    "sort",
+                    detail: "'sort' orders nothing here: the text of the page is one line; "
+                        + "name its parts as 'select: //li', or remove it")
+            ] : []
+    }
     var fieldNames: [String]? { rows.plan.names + (rows.items == nil ? ["text"] : []) }
 
     func request(base: String, context: PollContext) -> RequestTemplate { rows.request.template(base) }
@@ -85,6 +98,7 @@ struct HTMLResource: PlannedKind {
             if rows.items == nil { items = [try whole(tree, page.url, &list, &warnings)] }
             var read = Page(items: items, next: try rows.next(tree, base: url), warnings: warnings + list.warnings)
             read.hasEndTag = tree.hasEndTag
+            read.emptyHint = "'items' finds nothing on the page, whose scripts are not run; correct the XPath"
             return read
         } catch {
             throw ReadError(any: error)

@@ -42,9 +42,12 @@ struct XMLResource: PlannedKind {
             let tree = try rows.reader.xml(page.bytes, charset: page.headers.charset)
             try rows.check(tree)
             let list = try rows.read(tree, url: url)
-            return Page(
+            let hint = list.items.isEmpty ? hint(tree) : []
+            var read = Page(
                 items: list.items, next: try rows.next(tree, base: url, header: page.headers.nextLink),
-                warnings: tree.warnings.map(\.description) + list.warnings + (list.items.isEmpty ? hint(tree) : []))
+                warnings: tree.warnings.map(\.description) + list.warnings + hint)
+            if hint.isEmpty { read.emptyHint = "'items' finds nothing in the document; correct the XPath" }
+            return read
         } catch {
             throw ReadError(any: error)
         }

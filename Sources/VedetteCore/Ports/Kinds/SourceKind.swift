@@ -33,6 +33,8 @@ public protocol SourceKind: Sendable {
     func refusal(in page: PageBody) -> String?
     /// Whether it applies `Options.filter` while it reads, before it bounds texts and reads numbers in them.
     var filtersTexts: Bool { get }
+    /// Options that can be read but are hardly meant, each with the sentence of a warning.
+    var doubts: [OptionProblem] { get }
     /// A `jq` program that transforms every body before it is read; nil for none.
     var jqProgram: String? { get }
     /// Returns the resources that an item links to and that have further values of it.
@@ -69,6 +71,8 @@ extension SourceKind {
     public func refusal(in page: PageBody) -> String? { nil }
     /// Whoever reads with it does.
     public var filtersTexts: Bool { false }
+    /// No doubts.
+    public var doubts: [OptionProblem] { [] }
     /// No program.
     public var jqProgram: String? { nil }
     /// No links.

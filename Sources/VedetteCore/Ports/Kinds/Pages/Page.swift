@@ -8,6 +8,8 @@ public struct Page: Sendable {
     public var next: NextPage?
     /// Faults of the document that were repaired, for `status`.
     public var warnings: [String]
+    /// What to check when no page of the resource has an item although an expression of the user selects them.
+    public var emptyHint: String?
     /// How long the document is fresh by its own account (RSS `ttl`); it slows only the default `every`.
     public var freshFor: Duration?
     /// Whether the document of a window says that it is complete (RFC 5005 `fh:complete`); then an absent item is gone.
