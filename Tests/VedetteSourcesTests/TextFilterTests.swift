@@ -74,6 +74,27 @@ struct TextFilterTests {
         #expect(try !warnings("people", of: "<html><body></body></html>").contains(warning))
     }
 
+    @Test("a filter that leaves nothing of a field of any row is warned of; one that does so in some rows is meant")
+    func emptiedFields() throws {
+        func warnings(_ kind: String, _ options: [String: OptionValue], _ body: String) throws -> [String] {
+            let filter = TextFilter([try step(#"\d+ EUR"#, in: ["price"]), try step("sold out")])
+            let source = try source(kind, filter, options)
+            var body = PageBody(bytes: Array(body.utf8), url: "https://h/")
+            var page = try source.kind.read(&body)
+            try source.filterTexts(of: &page)
+            return page.warnings
+        }
+        let warning =
+            "'replace' and 'ignore' leave nothing of 'price' in any item; narrow their 'regex', or name other fields with 'in'"
+        let json: [String: OptionValue] = ["fields": .map([("price", .text("p"))])]
+        #expect(try warnings("json", json, #"[{"id": 1, "p": "12 EUR"}, {"id": 2, "p": "80 EUR"}]"#) == [warning])
+        #expect(try warnings("json", json, #"[{"id": 1, "p": "12 EUR"}, {"id": 2, "p": "free"}]"#) == [])
+        #expect(try warnings("json", json, #"[{"id": 1, "p": " "}]"#) == [])
+        let feed =
+            "<rss version='2.0'><channel><title>t</title><item><guid>1</guid><title>sold out</title></item></channel></rss>"
+        #expect(try warnings("feed", [:], feed).contains { $0.contains("nothing of 'title' in any item") })
+    }
+
     // changedetection.io 1289 and 1294: an expression over several lines ignored nothing.
     @Test("an expression may reach over lines to the end of the page")
     func lines() async throws {

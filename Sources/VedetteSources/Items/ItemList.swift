@@ -16,8 +16,8 @@ struct ItemList {
     /// Whether `replace` and `ignore` leave nothing of the text of a whole document.
     private(set) var isEmptied = false
 
-    /// The work that `replace` and `ignore` may still take on this page.
-    var budget = MatchBudget()
+    /// What `replace` and `ignore` have done to the texts of the rows.
+    var filtering = TextFilter.Progress()
 
     init(url: WebURL?) { self.url = url }
 
@@ -38,7 +38,7 @@ struct ItemList {
     /// Returns the text of a whole document as it is compared.
     mutating func filtered(whole text: String, by filter: TextFilter) throws(ReadError) -> String {
         let written = text
-        let text = try filter.text(written, of: "text", isUsual: true, &budget)
+        let text = try filter.text(written, of: "text", isUsual: true, &filtering)
         isEmptied = text.trimmed().isEmpty && !written.trimmed().isEmpty
         guard filter.sorts else { return text }
         return text.split(whereSeparator: \.isNewline).sorted().joined(separator: "\n")
@@ -61,6 +61,7 @@ struct ItemList {
                 "'replace' and 'ignore' leave nothing of the text, so that no change of it is seen; narrow their 'regex'"
             )
         }
+        warnings += isEmptied ? [] : filtering.warnings
         if let unreadTime { warnings.append("failed to read '\(unreadTime)' as a time; check 'time'") }
         if let (text, field, read) = ambiguousNumber {
             warnings.append(

@@ -152,7 +152,7 @@ extension ItemPlan {
     ) throws(ReadError) {
         let hasOwnKey = if isWhole { try self.key.hasValue(row) } else { true }
         let key =
-            if let fixed { fixed } else if hasOwnKey { try filter.key(try self.key.text(row), &list.budget) } else {
+            if let fixed { fixed } else if hasOwnKey { try filter.key(try self.key.text(row), &list.filtering) } else {
                 ""
             }
         // Built in one initializer call: an item that grows field by field is copied when it is handed on.
@@ -161,8 +161,8 @@ extension ItemPlan {
             key: key, title: try filteredTitle(row, &list), state: try state(row, &list),
             url: try address(row, from: list.url), time: try time(row, &list),
             fields: numbers(
-                in: try filter.fields(try values(fields, row), areCompared: true, &list.budget), &list),
-            notes: try filter.fields(try values(notes, row), areCompared: false, &list.budget),
+                in: try filter.fields(try values(fields, row), areCompared: true, &list.filtering), &list),
+            notes: try filter.fields(try values(notes, row), areCompared: false, &list.filtering),
             measures: try measures(row, &signs, &list))
         if !signs.isEmpty { item.decimals = signs }
         if !hasOwnKey, item.state == nil, item.fields.isEmpty, item.notes.isEmpty, item.measures.isEmpty {
@@ -176,7 +176,7 @@ extension ItemPlan {
         _ row: borrowing some ItemRow & ~Copyable, _ list: inout ItemList
     ) throws(ReadError) -> String? {
         guard let title = try title(row) else { return nil }
-        return try filter.text(title, of: "title", isUsual: true, &list.budget)
+        return try filter.text(title, of: "title", isUsual: true, &list.filtering)
     }
 
     private func title(_ row: borrowing some ItemRow & ~Copyable) throws(ReadError) -> String? {
@@ -197,7 +197,7 @@ extension ItemPlan {
             joined = joined.map { "\($0)/\(part)" } ?? part
         }
         guard let joined else { return nil }
-        let raw = try filter.text(TextLimit.bounded(joined), of: "state", isUsual: false, &list.budget)
+        let raw = try filter.text(TextLimit.bounded(joined), of: "state", isUsual: false, &list.filtering)
         return states.first { $0.glob.matches(raw) }?.name ?? raw
     }
 
@@ -229,7 +229,7 @@ extension ItemPlan {
         var fields = Fields()
         for (name, source, _) in measures {
             guard let written = try source.text(row) else { continue }
-            let text = try filter.text(written, of: name, isUsual: false, &list.budget)
+            let text = try filter.text(written, of: name, isUsual: false, &list.filtering)
             guard let number = WrittenNumber(text, decimal: decimal) else { continue }
             if number.isAmbiguous { list.note(ambiguous: text, of: name, number) }
             if decimal == nil { signs[name] = number.sign }

@@ -43,15 +43,10 @@ struct CheckCommand: AsyncParsableCommand {
             if let warning = head.warning, head.identity == source.identity, head.fingerprints == source.fingerprints {
                 Output.diagnose("warning: \(source.name): \(warning)")
             }
-            // What another filter has changed shows nothing about this one.
-            var unfiltered = source
-            unfiltered.filter = TextFilter()
-            if !source.filter.steps.isEmpty, head.identity == unfiltered.identity,
-                head.fingerprints == unfiltered.fingerprints,
-                let stored = try? await journal.reader().items(of: source.name)
-            {
+            let added = FilterTrial.added(in: source, since: head)
+            if !added.isEmpty, let stored = try? await journal.reader().items(of: source.name) {
                 let problems = FilterTrial.problems(
-                    of: source.filter, with: stored.values.compactMap(\.item),
+                    of: added, with: stored.values.compactMap(\.item),
                     unstored: source.kind.measureNames.union(["key"]))
                 for problem in problems {
                     Output.diagnose("warning: \(source.name): \(problem)")

@@ -78,6 +78,6 @@ public struct Source: Sendable {
 
     /// Changes the texts of items as `filter` has it, unless the kind has done so while it read them.
     public func filterTexts(of page: inout Page) throws(ReadError) {
-        if !kind.filtersTexts { try filter.apply(to: &page.items) }
+        if !kind.filtersTexts { page.warnings += try filter.apply(to: &page.items) }
     }
 }

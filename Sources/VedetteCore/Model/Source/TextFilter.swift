@@ -59,48 +59,50 @@ extension TextFilter {
     ///   - name: the field; `title`, `state` and `key` are names, too.
     ///   - isUsual: whether it is the title or a compared field, to which a replacement without names applies.
     public func text(
-        _ text: String, of name: String, isUsual: Bool, _ budget: inout MatchBudget
+        _ text: String, of name: String, isUsual: Bool, _ progress: inout Progress
     ) throws(ReadError) -> String {
+        let written = text
         var text = text
         for step in steps where step.applies(to: name, isUsual: isUsual) {
             do throws(PatternError) {
-                text = try step.pattern.replacing(in: text, with: step.replacement, &budget)
+                text = try step.pattern.replacing(in: text, with: step.replacement, &progress.budget)
             } catch {
                 throw ReadError(.shape, "failed to replace texts in '\(name)': \(error.detail)")
             }
         }
+        if !steps.isEmpty { progress.note(name, written, text) }
         return text
     }
 
     /// Returns a field as it is compared.
     public func value(
-        _ value: Value, of name: String, isUsual: Bool, _ budget: inout MatchBudget
+        _ value: Value, of name: String, isUsual: Bool, _ progress: inout Progress
     ) throws(ReadError) -> Value {
         switch value {
-        case .text(let text): return .text(try self.text(text, of: name, isUsual: isUsual, &budget))
+        case .text(let text): return .text(try self.text(text, of: name, isUsual: isUsual, &progress))
         case .list(let texts):
             var filtered: [String] = []
-            for text in texts { filtered.append(try self.text(text, of: name, isUsual: isUsual, &budget)) }
+            for text in texts { filtered.append(try self.text(text, of: name, isUsual: isUsual, &progress)) }
             return .list(sorts && isUsual ? filtered.sorted() : filtered)
         }
     }
 
     /// Returns fields as they are compared, or notes as they are shown.
     public func fields(
-        _ fields: Fields, areCompared: Bool, _ budget: inout MatchBudget
+        _ fields: Fields, areCompared: Bool, _ progress: inout Progress
     ) throws(ReadError) -> Fields {
         guard !isEmpty else { return fields }
         var filtered = fields
         for field in fields {
-            let value = try value(field.value, of: field.name, isUsual: areCompared, &budget)
+            let value = try value(field.value, of: field.name, isUsual: areCompared, &progress)
             if value != field.value { filtered[field.name] = value }
         }
         return filtered
     }
 
     /// Returns the key of an item.
-    public func key(_ key: String, _ budget: inout MatchBudget) throws(ReadError) -> String {
-        let filtered = try text(key, of: "key", isUsual: false, &budget)
+    public func key(_ key: String, _ progress: inout Progress) throws(ReadError) -> String {
+        let filtered = try text(key, of: "key", isUsual: false, &progress)
         if filtered.isEmpty, !key.isEmpty {
             throw ReadError(.shape, "'replace' and 'ignore' leave nothing of the key '\(key.prefix(200))'")
         }
@@ -108,18 +110,51 @@ extension TextFilter {
     }
 
     /// Changes the texts of all items but their keys.
-    public func apply(to items: inout [Item]) throws(ReadError) {
-        guard !isEmpty else { return }
-        var budget = MatchBudget()
+    /// - Returns: the warning of what it left nothing of.
+    public func apply(to items: inout [Item]) throws(ReadError) -> [String] {
+        guard !isEmpty else { return [] }
+        var progress = Progress()
         for index in items.indices {
             if let title = items[index].title {
-                items[index].title = try text(title, of: "title", isUsual: true, &budget)
+                items[index].title = try text(title, of: "title", isUsual: true, &progress)
             }
             if let state = items[index].state {
-                items[index].state = try text(state, of: "state", isUsual: false, &budget)
+                items[index].state = try text(state, of: "state", isUsual: false, &progress)
             }
-            items[index].fields = try fields(items[index].fields, areCompared: true, &budget)
-            items[index].notes = try fields(items[index].notes, areCompared: false, &budget)
+            items[index].fields = try fields(items[index].fields, areCompared: true, &progress)
+            items[index].notes = try fields(items[index].notes, areCompared: false, &progress)
+        }
+        return progress.warnings
+    }
+}
+
+extension TextFilter {
+    /// What has been done to the texts of one page.
+    public struct Progress: Sendable {
+        /// The work that may still be done.
+        var budget = MatchBudget()
+        private var emptied: Set<String> = []
+        private var kept: Set<String> = []
+
+        /// Creates one for a page of which nothing is read yet.
+        public init() {}
+
+        mutating func note(_ name: String, _ written: String, _ left: String) {
+            if left.contains(where: { !$0.isWhitespace }) {
+                kept.insert(name)
+            } else if written.contains(where: { !$0.isWhitespace }) {
+                emptied.insert(name)
+            }
+        }
+
+        /// Says of which fields nothing is left in any item; where other items keep theirs, that may be meant.
+        public var warnings: [String] {
+            let names = emptied.subtracting(kept).sorted().map { "'\($0)'" }
+            guard !names.isEmpty else { return [] }
+            return [
+                "'replace' and 'ignore' leave nothing of \(names.joined(separator: " and ")) in any item; "
+                    + "narrow their 'regex', or name other fields with 'in'"
+            ]
         }
     }
 }
