@@ -408,6 +408,19 @@ struct GateTests {
         #expect(silence.description.hasPrefix("where 'key=a*', where 'state=down', from 2026-"))
     }
 
+    @Test("a silence whose source is a glob holds the sources that it matches, and no others")
+    func globOfSources() {
+        let silence = Silence(source: "web-*", created: RuleHarness.noon)
+        #expect(["web-a", "web-"].allSatisfy(silence.covers(source:)) && !silence.covers(source: "web"))
+        func covers(_ source: String) -> Bool {
+            let event = Event(
+                id: Identifier("e"), kind: .appeared, time: RuleHarness.noon, source: source, sourceKind: "json",
+                poll: "p", item: Item(key: "k"))
+            return silence.covers(rule: "r", event, at: RuleHarness.noon)
+        }
+        #expect(covers("web-a") && !covers("db-a"))
+    }
+
     @Test("a value of once_per that a match used before it was told is used by the one that takes its place")
     func replacedBeforeTold() {
         var harness = RuleHarness(

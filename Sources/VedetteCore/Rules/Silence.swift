@@ -10,7 +10,7 @@ public struct Silence: Sendable, Hashable {
     public var id: Int64
     /// A rule's name; nil for every rule.
     public var rule: String?
-    /// A source's name; nil for every source.
+    /// A source's name, or a glob of names; nil for every source.
     public var source: String?
     /// An item's key or title; nil for every item.
     public var item: String?
@@ -46,7 +46,8 @@ public struct Silence: Sendable, Hashable {
         /// `NAME=GLOB`.
         public var text: String { "\(name)=\(glob)" }
 
-        fileprivate func matches(_ item: Item) -> Bool {
+        /// Returns whether an item has the value.
+        public func matches(_ item: Item) -> Bool {
             // A glob has no match limit.
             item[name].map { (try? ValueMatcher.glob(Glob(glob)).matches($0)) ?? false } ?? false
         }
@@ -79,8 +80,13 @@ public struct Silence: Sendable, Hashable {
         return event.item?.state == untilState || (item != nil && event.kind == .disappeared)
     }
 
+    /// Returns whether it names a source, or names none.
+    public func covers(source name: String) -> Bool {
+        source.map { $0 == name || (Glob.isGlob($0) && Glob($0).matches(name)) } ?? true
+    }
+
     private func matches(_ event: Event) -> Bool {
-        (source.map { event.isOnly(of: $0) } ?? true)
+        (source == nil || event.isOnly(of: covers))
             && (item == nil || item == event.item?.key || item == event.item?.title)
             && fields.allSatisfy { pattern in event.item.map(pattern.matches) ?? false }
     }
@@ -98,9 +104,9 @@ public struct Silence: Sendable, Hashable {
 }
 
 extension Event {
-    /// Whether it is about this source alone. A digest is in the lane of one source, and can list others.
-    fileprivate func isOnly(of name: String) -> Bool {
-        guard kind == .digest, let parts = summary?.parts, !parts.isEmpty else { return source == name }
-        return parts.allSatisfy { $0.source == name }
+    /// Whether it is about these sources alone. A digest is in the lane of one source, and can list others.
+    fileprivate func isOnly(of isNamed: (String) -> Bool) -> Bool {
+        guard kind == .digest, let parts = summary?.parts, !parts.isEmpty else { return isNamed(source) }
+        return parts.allSatisfy { isNamed($0.source) }
     }
 }

@@ -11,7 +11,7 @@ struct SilenceSubject: ParsableArguments {
     @Option(help: "A rule.", completion: Completions.rules)
     var rule: String?
 
-    @Option(help: "A source.", completion: Completions.sources)
+    @Option(help: "A source, or a glob: 'web-*'.", completion: Completions.sources)
     var source: String?
 
     @Option(help: "An item: its key or title.", completion: Completions.items)
@@ -43,18 +43,39 @@ struct SilenceSubject: ParsableArguments {
         if let sink, !configuration.sinks.contains(where: { $0.name == sink }) {
             throw Exit.unknown("sink", sink, among: configuration.sinks.map(\.name))
         }
-        if let source { _ = try UserConfiguration.source(source, in: configuration) }
-        if let rule { _ = try UserConfiguration.rule(rule, in: configuration) }
-        if let item { try await check(item: item, in: sources(of: configuration), journal) }
         var silence = Silence(rule: rule, source: source, item: item, sink: sink, created: now)
         silence.fields = patterns
+        if let source, !configuration.sources.contains(where: { silence.covers(source: $0.name) }) {
+            throw Exit.unknown("source", source, among: configuration.sources.map(\.name))
+        }
+        if let rule { _ = try UserConfiguration.rule(rule, in: configuration) }
+        let sources = sources(of: configuration, silence)
+        if let item { try await check(item: item, in: sources, journal) }
+        if !patterns.isEmpty { try await check(patterns, in: sources, journal) }
         return silence
     }
 
-    /// The sources whose items it can be about.
-    func sources(of configuration: Configuration) -> [Source] {
+    /// The sources whose items a silence can be about.
+    func sources(of configuration: Configuration, _ silence: Silence) -> [Source] {
         let possible = configuration.rules.first { $0.name == rule }?.when.sources
-        return configuration.sources.filter { $0.name == source ?? $0.name && possible?.contains($0.name) != false }
+        return configuration.sources.filter {
+            silence.covers(source: $0.name) && possible?.contains($0.name) != false
+        }
+    }
+
+    /// Refuses fields that no item of these sources can have, and warns of values that none has now.
+    private func check(
+        _ patterns: [Silence.FieldPattern], in sources: [Source], _ journal: any JournalAccess
+    ) async throws {
+        if let problem = SilencePatterns.problem(with: patterns, fields: sources.map(\.kind.fieldNames)) {
+            throw Exit(.usage, problem)
+        }
+        guard let reader = try await SilenceSubject.reader(journal) else { return }
+        var items: [Item] = []
+        for source in sources { items += try await reader.items(of: source.name).values.compactMap(\.item) }
+        if let warning = SilencePatterns.warning(about: patterns, among: items) {
+            Output.diagnose("warning: \(warning)")
+        }
     }
 
     /// Refuses an item that no snapshot of these sources has or had lately.
@@ -141,7 +162,7 @@ struct SnoozeCommand: AsyncParsableCommand {
         case (nil, let until?):
             silence.until = try SnoozeCommand.time(until, now: now, from: silence.from)
             if silence.until == nil {
-                try await check(state: until, in: subject.sources(of: configuration))
+                try await check(state: until, in: subject.sources(of: configuration, silence))
                 silence.untilState = until
             }
         case (nil, nil): silence.until = begin.advanced(by: Silence.usualLength)

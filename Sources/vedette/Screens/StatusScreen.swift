@@ -241,7 +241,7 @@ struct StatusScreen: Sendable {
             rows.append(("items", StyledText("\(head.count)" + (source.states.isEmpty ? "" : ": \(source.states)"))))
         }
         rows += source.remarks(now: now).map { ("remark", StyledText($0)) }
-        rows += facts.silences.filter { $0.source == source.name }.map {
+        rows += facts.silences.filter { $0.source != nil && $0.covers(source: source.name) }.map {
             ("silence \($0.id)", StyledText(localized($0.description)))
         }
         let indent = 2 + (rows.map(\.0.count).max() ?? 0) + 2
