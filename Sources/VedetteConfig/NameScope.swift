@@ -13,7 +13,7 @@ struct NameScope {
     private let known: [String]?
 
     /// The names that every item has.
-    private static let itemNames = ["key", "title", "name", "state", "url", "time"]
+    static let itemNames = ["key", "title", "name", "state", "url", "time"]
 
     init(fields: [String: [String]?], all: [String]? = nil) {
         self.fields = fields

@@ -34,6 +34,12 @@ struct BadConfigurationTests {
         #expect(found == bad.expected)
     }
 
+    @Test("a glob of sources where there are none says so")
+    func noSources() {
+        let sources = problems("rules: [{name: r, when: {source: 'n*', appears: true}, notify: [], stop: true}]")
+        #expect(sources.first == "1:34: 'n*' matches no source; none is configured")
+    }
+
     @Test("all errors are reported at once, by file and position")
     func atOnce() {
         let loaded = load(

@@ -14,8 +14,8 @@ extension Bad {
             "--- {}\n--- {}",
             "2:1: bad YAML: found another document (expected a single document in the stream, line 1); write one document per file"
         ),
-        Bad("just text", "1:1: the file must be a map, not a text"),
-        Bad("- a", "1:1: the file must be a map, not a list"),
+        Bad("just text", "1:1: the file must be a map as {servers: …}, not a text"),
+        Bad("- a", "1:1: the file must be a map as {servers: …}, not a list"),
         Bad("a\u{1}b: c", "1:2: bad YAML: control characters are not allowed; remove the character"),
         Bad(
             "\"abc",
@@ -215,7 +215,7 @@ extension Bad {
         Bad(
             "settings: {public_url: v.example.com}",
             "1:24: 'public_url' is where people open the page, as https://vedette.example.com, not 'v.example.com'"),
-        Bad("settings: [a]", "1:11: 'settings' must be a map, not a list"),
+        Bad("settings: [a]", "1:11: 'settings' must be a map as {retain: …}, not a list"),
         Bad(
             "settings: {journal: {postgres: 'host=db password=x', pasword: {env: LAB}}}",
             "1:32: 'postgres' must hold no password; write {journal: {postgres: …, password: {credential: NAME}}} in "
@@ -245,7 +245,7 @@ extension Bad {
         Bad("- {when: {appears: true}, notify: desk}", "4:3: a rule lacks 'name': its name, unique over all files"),
         Bad("- {name: r, notify: desk}", "4:3: rule 'r' lacks 'when': which events match"),
         Bad("- {name: r, when: {appears: true}}", "4:3: rule 'r' lacks 'notify': the sinks that get its messages"),
-        Bad("- text", "4:3: a rule must be a map, not a text"),
+        Bad("- text", "4:3: a rule must be a map as {name: …, when: …}, not a text"),
         Bad(
             "- {name: r, when: {appears: true}, notify: [], for: 5, limit: {}, limt: 1}",
             "4:44: 'notify' is an empty list; write a value or remove the key",
@@ -256,6 +256,16 @@ extension Bad {
         Bad(
             "- {name: r, source: ci, when: {appears: true}, notify: desk}",
             "4:13: 'source' belongs in 'when', as in 'when: {source: …}'"),
+        Bad(
+            "- {name: r, when: {field: state, below: 15}, notify: desk, else: desk, above: 5, text: t}",
+            "4:34: 'below' is about a value: write 'to: {below: …}' beside 'field', or 'item: {FIELD: {below: …}}'",
+            "4:60: 'else' is a key of a sink: write it under 'sinks', at the sink that 'notify' names",
+            "4:72: 'above' is about a value in 'when', as in 'when: {field: price, to: {above: …}}'",
+            "4:82: 'text' belongs in 'notify', as in 'notify: {SINK: {text: …}}'"),
+        Bad(
+            "- {name: r, when: {appears: true, state: down, for: 5m}, notify: desk}",
+            "4:35: 'state' is a value of the item: write 'item: {state: …}', or 'field: state' for a change of it",
+            "4:48: 'for' is a key of the rule: write it beside 'when'"),
         Bad(
             "- {name: r, when: {appears: true, stays: x}, notify: [dsk, desk, desk]}",
             "4:13: 'stays' needs 'for': how long it stays, as 'for: 30m'",

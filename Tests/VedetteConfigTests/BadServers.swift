@@ -111,7 +111,7 @@ extension Bad {
             "proxy: {user: u, password: {env: P}}",
             "1:42: 'proxy' lacks 'url': its address, with `http`, `https`, `socks5h` or `socks4a`"),
         Bad("cookies: jar", "1:44: 'cookies' is one of 'none', 'memory', 'journal', not 'jar'"),
-        Bad("rate: 5", "1:41: 'rate' must be a map, not a text"),
+        Bad("rate: 5", "1:41: 'rate' must be a map as {count: …, per: …}, not a text"),
         Bad(
             "rate: {count: 0, per: 1}", "1:49: 'count' must be a whole number from 1 to 1000000, not '0'",
             "1:57: 'per' must be a duration up to 3650d as '200ms', '15s', '5m', '1h' or '30d', not '1'"),

@@ -94,6 +94,24 @@ struct NonsenseTests {
         #expect(when("source: site, field: state, from: [up], to: up").count == 1)
     }
 
+    @Test("a text that looks like a comparison or a pattern is doubted, with what to write")
+    func patterns() {
+        func doubt(_ text: String, _ meant: String) -> String {
+            "warning: '\(text)' is compared as a plain text; write \(meant) if that is meant"
+        }
+        for (text, meant) in [
+            ("<15", "{below: 15}"), ("> -1.5", "{above: -1.5}"), ("<=3", "{not: {above: 3}}"), ("!= a", "{not: a}"),
+            ("*urgent*", "{glob: '*urgent*'}"), ("/^a/", "{regex: '^a'}"),
+        ] {
+            #expect(when("source: any, field: price, to: '\(text)'") == [doubt(text, meant)])
+            #expect(when("source: any, appears: true, item: {title: [a, '\(text)']}") == [doubt(text, meant)])
+        }
+        for text in ["<", "<b>", "*", "/", "a*b", "/mnt/a/", "15", "!"] {
+            #expect(when("source: any, field: price, to: '\(text)'") == [], "\(text)")
+        }
+        #expect(when("source: any, field: price, to: {glob: '*x*'}") == [])
+    }
+
     @Test("the states of the watcher and of sinks have no source")
     func watcher() {
         #expect(

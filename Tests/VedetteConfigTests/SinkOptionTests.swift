@@ -107,7 +107,7 @@ struct SinkOptionTests {
                 "DIR/a.yaml:4:29: 'pin' must be 'sha256//' and 44 base64 characters (of 32 bytes), several with ';'",
                 "DIR/a.yaml:4:32: unknown key 'kee' in 'tls'; did you mean 'key'?",
             ])
-        #expect(try read(.tls, "yes").said == ["DIR/a.yaml:4:9: 'tls' must be a map, not a text"])
+        #expect(try read(.tls, "yes").said == ["DIR/a.yaml:4:9: 'tls' must be a map as {ca: …}, not a text"])
         #expect(Options().tls("it") == TLSPolicy())
     }
 

@@ -37,7 +37,16 @@ struct RefusalTests {
         #expect(
             detail(401, Server(name: "", credentials: .query(name: "key", value: secret)))
                 .hasSuffix("; check the value of the parameter 'key'"))
-        #expect(detail(401, Server(name: "")).contains("none were sent"))
+        #expect(
+            detail(401, Server(name: ""))
+                == "the server answered 401; it wants credentials, and none were sent: write a server with 'user' and 'password', 'token', 'session' or a header under 'servers', and name it with 'server' in place of 'url'"
+        )
+        #expect(detail(401, Server(name: "lab")).hasSuffix("or a header of the server 'lab'"))
+        var session = Server(name: "lab")
+        session.tokenLogin = TokenLogin(url: "https://h/")
+        #expect(
+            detail(401, session)
+                == "the server answered 401; check what 'post' of the session sends")
         let forbidden = detail(403, Server(name: "", headers: [Header("Accept-Language", "en")]))
         #expect(forbidden.contains("'user_agent'") && !forbidden.contains("these credentials"))
         #expect(

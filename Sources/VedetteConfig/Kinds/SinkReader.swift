@@ -42,7 +42,9 @@ struct SinkReader {
 
     private var remedies: [String: String] {
         let able = kinds.filter { $0.options.contains { $0.name == "update" } }.map(\.name).joined(separator: " and ")
-        return able.isEmpty ? [:] : ["update": "is for \(able): no other receiver changes a message that it has"]
+        var remedies = ConfigurationKeys.misplacedInSink
+        if !able.isEmpty { remedies["update"] = "is for \(able): no other receiver changes a message that it has" }
+        return remedies
     }
 
     /// Returns a factory of sinks that know the address of the page.

@@ -13,20 +13,13 @@ struct SourceReader {
 
     private var findings: Findings { values.findings }
 
-    private static let remedies = Dictionary(
-        uniqueKeysWithValues: ConfigurationKeys.server.map(\.name).filter { name in
-            !ConfigurationKeys.source.contains { $0.name == name }
-        }.map {
-            ($0, "belongs to a server: write it under 'servers' and name that with 'server'")
-        })
-
     func source(_ entry: YAMLEntry) -> Source? {
         let what = "source '\(entry.name)'"
         guard let name = KindName.read(entry.value, what, among: kinds.map(\.name), values),
             let kind = kinds.first(where: { $0.name == name }),
             let map = MapReader(
                 entry.value, what, keys: ConfigurationKeys.source, options: kind.options,
-                remedies: SourceReader.remedies, values)
+                remedies: ConfigurationKeys.misplacedInSource, values)
         else { return nil }
         let server = server(map)
         let interval = interval(map, default: kind.every)

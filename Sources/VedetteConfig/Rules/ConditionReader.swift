@@ -43,7 +43,10 @@ struct ConditionReader {
                 node.place, "conditions are nested deeper than \(ConditionReader.maximumNesting); use several rules")
             return nil
         }
-        guard let map = MapReader(node, "'when'", keys: ConfigurationKeys.when, values) else { return nil }
+        guard
+            let map = MapReader(
+                node, "'when'", keys: ConfigurationKeys.when, remedies: ConfigurationKeys.misplacedInWhen, values)
+        else { return nil }
         if map.has("how_many") { checkCount(map, depth: depth) }
         var parts: [Condition] = []
         if map.has("source") {
@@ -124,11 +127,10 @@ struct ConditionReader {
             let matching = Glob.isGlob(text) ? scope.names.filter(Glob(text).matches) : []
             found.formUnion(matching)
             guard matching.isEmpty else { continue }
-            let known = scope.names.sorted().prefix(12).joined(separator: ", ")
             findings.error(
                 place,
                 Glob.isGlob(text)
-                    ? "'\(text)' matches no source; known are \(known)"
+                    ? "'\(text)' matches no source\(MapReader.list(scope.names))"
                     : MapReader.unknown("source", text, among: scope.names))
         }
         return (found, texts.joined(separator: " or "))

@@ -17,17 +17,12 @@ struct RuleReader {
 
     private var findings: Findings { values.findings }
 
-    private static let remedies = Dictionary(
-        uniqueKeysWithValues: ConfigurationKeys.when.map(\.name).filter { name in
-            !ConfigurationKeys.rule.contains { $0.name == name }
-        }.map { ($0, "belongs in 'when', as in 'when: {\($0): …}'") })
-
     func rule(_ node: YAMLNode) -> ReadRule? {
         let title = node.child("name")?.text
         let what = title.map { "rule '\($0)'" } ?? "a rule"
         guard
             let map = MapReader(
-                node, what, keys: ConfigurationKeys.rule, remedies: RuleReader.remedies, values)
+                node, what, keys: ConfigurationKeys.rule, remedies: ConfigurationKeys.misplacedInRule, values)
         else { return nil }
         let place = map.value("name")?.place ?? node.place
         let name = map.text("name").flatMap { NameValidator.check($0, "rule", at: place, findings) }

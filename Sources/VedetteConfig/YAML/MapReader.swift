@@ -24,10 +24,10 @@ struct MapReader: OptionValues {
         remedies: [String: String] = [:], _ values: ValueReader
     ) {
         let findings = values.findings
-        guard let pairs = node.entries(what, findings) else { return nil }
-        (self.what, self.node, self.values) = (what, node, values)
         self.keys = keys.filter { key in !options.contains { $0.name == key.name } }
         let known = self.keys + options
+        guard let pairs = node.entries(what, findings, as: MapReader.example(of: known)) else { return nil }
+        (self.what, self.node, self.values) = (what, node, values)
         var entries: [String: YAMLEntry] = [:]
         for entry in pairs {
             let name = entry.name
@@ -54,6 +54,13 @@ struct MapReader: OptionValues {
                 scalars[key.name] = key.type.value(of: text)
             }
         }
+    }
+
+    /// Returns how a map with these keys is written: `{count: …, per: …}`.
+    static func example(of keys: [OptionSpec]) -> String? {
+        let required = keys.filter(\.isRequired)
+        let shown = (required.isEmpty ? Array(keys.prefix(1)) : required).map { "\($0.name): …" }
+        return shown.isEmpty ? nil : "{\(shown.joined(separator: ", "))}"
     }
 
     /// Reports a key that must be there, with what it is for. A sentence that begins with an abbreviation keeps that.
@@ -125,9 +132,14 @@ struct MapReader: OptionValues {
         let place = what.map { " in \($0)" } ?? ""
         let start = "unknown \(noun) \(quoted(name))\(place)"
         if let meant = didYouMean(name, among: known) { return start + meant }
-        guard !known.isEmpty else { return "\(start); none is configured" }
+        return start + MapReader.list(known)
+    }
+
+    /// Returns the end of a sentence about an unknown name: `; known are desk, team`.
+    static func list(_ known: [String]) -> String {
+        guard !known.isEmpty else { return "; none is configured" }
         let some = known.sorted().prefix(12).joined(separator: ", ")
-        return "\(start); known are \(some)" + (known.count > 12 ? " and \(known.count - 12) more" : "")
+        return "; known are \(some)" + (known.count > 12 ? " and \(known.count - 12) more" : "")
     }
 }
 

@@ -105,10 +105,9 @@ struct ValueReader {
     }
 
     private func object(_ node: YAMLNode, _ keys: [OptionSpec], _ what: String) -> OptionValue? {
-        if let text = node.text, keys.contains(where: \.isRequired) {
-            let needed = keys.filter(\.isRequired).map { "\($0.name): …" }.joined(separator: ", ")
+        if let text = node.text, keys.contains(where: \.isRequired), let example = MapReader.example(of: keys) {
             findings.error(
-                node.place, "an element of \(what) is a map, not the text '\(text)'; write it as {\(needed)}")
+                node.place, "an element of \(what) is a map, not the text '\(text)'; write it as \(example)")
             return nil
         }
         guard let map = MapReader(node, what, keys: keys, self) else { return nil }

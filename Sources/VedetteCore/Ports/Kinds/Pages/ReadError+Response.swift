@@ -66,7 +66,9 @@ extension ReadError {
 
 extension Server {
     /// Whether requests show who makes them.
-    fileprivate var identifiesItself: Bool { credentials != nil || login != nil || !secretHeaders.isEmpty }
+    fileprivate var identifiesItself: Bool {
+        credentials != nil || login != nil || tokenLogin != nil || !secretHeaders.isEmpty
+    }
 
     private var secretHeaders: [String] { headers.filter(\.isSecret).map(\.name) }
 
@@ -80,10 +82,15 @@ extension Server {
         case .grant: sent.insert("the client and its secret", at: 0)
         case .signature: sent.insert("the access key and its secret", at: 0)
         case nil where login != nil: sent.insert("the fields of the login", at: 0)
+        case nil where tokenLogin != nil: sent.insert("what 'post' of the session sends", at: 0)
         case nil: break
         }
         guard !sent.isEmpty else {
-            return "it wants credentials, and none were sent: set 'user' and 'password', 'token', or a header"
+            let ways = "'user' and 'password', 'token', 'session' or a header"
+            return "it wants credentials, and none were sent: "
+                + (name.isEmpty
+                    ? "write a server with \(ways) under 'servers', and name it with 'server' in place of 'url'"
+                    : "set \(ways) of the server '\(name)'")
         }
         return "check \(sent.joined(separator: " and "))"
     }
