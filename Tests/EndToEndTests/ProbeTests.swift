@@ -230,6 +230,11 @@ struct ProbeTests {
             #expect(result.code == code && result.err.contains(words), "\(arguments): \(result.code): \(result.err)")
             #expect(result.out.isEmpty && !result.err.contains("hunter-two-22"))
         }
+        let home = try Home()
+        for command in [["list"], ["init", "--config", home.directory.path + "/new", "--url"]] {
+            let other = try await Program.run(command + [site.url + "/none"])
+            #expect(other.code == 69 && other.err.contains("(as options of `vedette probe`)"), "\(other.err)")
+        }
         await site.end()
     }
 }

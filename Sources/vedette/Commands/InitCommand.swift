@@ -26,7 +26,7 @@ struct InitCommand: AsyncParsableCommand {
         let text: String
         if let url {
             let probe = try ProbeCommand.parse([url] + (places.config.map { ["--config", $0] } ?? []))
-            text = try await probe.proposal().lines.joined(separator: "\n") + "\n"
+            text = try await probe.proposal(isOfOther: true).lines.joined(separator: "\n") + "\n"
         } else {
             text = FirstConfiguration.text
         }

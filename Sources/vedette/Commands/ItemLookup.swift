@@ -127,7 +127,9 @@ enum ItemLookup {
     /// Reads the items at a URL that is not configured: recognises the kind by the first page and reads all pages.
     static func items(at url: String, kind: String?) async throws -> [Item] {
         if let kind { try check(kind: kind) }
-        let target = try ProbeTarget(url, kind: kind)
+        var bounds = ProbeTarget.Bounds()
+        bounds.isOfOther = true
+        let target = try ProbeTarget(url, kind: kind, bounds: bounds)
         let client = try HTTPClient(pages: HTMLLoginPage())
         let answer: Result<ProbeTarget.Answer, any Error>
         do { answer = .success(try await target.fetch(SourceFetcher(web: client))) } catch { answer = .failure(error) }

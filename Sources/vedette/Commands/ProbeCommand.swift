@@ -89,10 +89,14 @@ struct ProbeCommand: AsyncParsableCommand {
     }
 
     /// Fetches the address, prints what was found on stderr, and returns how to watch it.
-    func proposal() async throws -> ProposalText {
+    /// - Parameter isOfOther: whether another command asks, which has none of these options.
+    func proposal(isOfOther: Bool = false) async throws -> ProposalText {
         if let kind { try ItemLookup.check(kind: kind) }
         let ask = try ProbeRequest(method: method, body: body, headers: header)
-        let target = try ProbeTarget(url, server: try server.map(find), kind: kind, userAgent: userAgent, ask: ask)
+        var bounds = ProbeTarget.Bounds()
+        bounds.isOfOther = isOfOther
+        let target = try ProbeTarget(
+            url, server: try server.map(find), kind: kind, userAgent: userAgent, ask: ask, bounds: bounds)
         let prober = Prober(
             target: target, kind: kind, userAgent: userAgent, ask: ask,
             loader: UserConfiguration.loader(places, readsSecrets: false))

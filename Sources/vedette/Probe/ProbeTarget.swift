@@ -26,6 +26,8 @@ struct ProbeTarget {
         var isDirect = false
         /// Whether errors name the options of `probe`.
         var namesOptions = true
+        /// Whether the command is another one, which has no such options.
+        var isOfOther = false
 
         func apply(to request: inout Request) {
             request.limits.total = total
@@ -212,15 +214,17 @@ struct ProbeTarget {
         let isGood = (200..<300).contains(response.status) || kind == "http"
         if !isGood {
             let words = refusal(in: response).map { ": \"\($0)\"" } ?? ""
-            throw Exit(.unavailable, "\(shown) answers \(response.status)\(words)\(hint(response.status))")
+            throw Exit(
+                .unavailable, "\(shown) answers \(response.status)\(words)\(ofProbe(hint(response.status)))")
         }
         if response.body.isEmpty, kind != "http" {
             throw Exit(
                 .unavailable,
                 "\(shown) answers with nothing"
                     + (bounds.namesOptions
-                        ? "; if a browser sees more, say --user-agent, or --kind http to watch the answer itself" : "")
-            )
+                        ? ofProbe(
+                            "; if a browser sees more, say --user-agent, or --kind http to watch the answer itself")
+                        : ""))
         }
     }
 
@@ -230,6 +234,11 @@ struct ProbeTarget {
         let named = kind.flatMap { kind in KindRegistry.sourceKinds.first { $0.name == kind } }
         let text = (try? named?.make(Options())).flatMap { $0 }?.refusal(in: page) ?? ErrorDocument.text(of: page)
         return text.flatMap { ServerWords.shown($0, (server ?? Server(name: "")).redactor(for: response)) }
+    }
+
+    /// Adds to a hint whose options it names.
+    private func ofProbe(_ hint: String) -> String {
+        bounds.isOfOther && hint.contains("--") ? "\(hint) (as options of `vedette probe`)" : hint
     }
 
     /// Returns what the user may try next.
