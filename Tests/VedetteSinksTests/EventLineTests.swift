@@ -40,6 +40,21 @@ struct EventLineTests {
         #expect(happening(event) == "owner: ann → bob, eve")
     }
 
+    @Test("a message's line has the change of its rule first, then a few others; a long text stands alone")
+    func others() {
+        func line(_ changes: [FieldChange]) -> String {
+            var event = Event.changed()
+            event.changes = changes
+            return EventLine.happening(of: event, field: "price").map(\.text).joined()
+        }
+        func change(_ name: String) -> FieldChange { FieldChange(field: name, from: "1", to: "2") }
+        #expect(line([change("stock"), change("price")]) == "price: 1 → 2, stock: 1 → 2")
+        #expect(line(["a", "b", "c", "price"].map(change)) == "price: 1 → 2, a: 1 → 2, b: 1 → 2 and 1 more")
+        let long = FieldChange(field: "price", from: "1", to: .text(String(repeating: "word ", count: 200)))
+        #expect(!line([long, change("stock")]).contains("stock"))
+        #expect(!line([FieldChange(field: "text", from: "1", to: long.to), change("price")]).contains("text"))
+    }
+
     @Test(
         "a message's line shows the change of its rule, the lines of a group, what is still true and what was held back"
     )

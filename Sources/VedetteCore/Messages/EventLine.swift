@@ -89,20 +89,29 @@ public struct EventLine: Sendable {
     }
 
     private static func changes(of event: Event, _ field: String?) -> [Piece] {
-        let changes = shown(event.changes, field)
+        let (changes, more) = shown(event.changes, field)
         // In a text, the words that changed have colours of their own.
         if changes.count == 1, changes[0].isLong, let pieces = changes[0].excerpt {
             return [Piece(changes[0].field + ":", .happening(event.kind)), Piece(" ")] + pieces.map(Piece.init)
         }
-        return Array(changes.map(pieces).joined(separator: [Piece(", ")]))
+        let rest = more > 0 ? [Piece(" and \(more) more")] : []
+        return Array(changes.map(pieces).joined(separator: [Piece(", ")])) + rest
     }
 
-    /// A message shows the change of its rule's field. Where the state changed, a line has no room for the other changes.
-    private static func shown(_ changes: [FieldChange], _ field: String?) -> [FieldChange] {
-        if let field, let change = changes.first(where: { $0.field == field }) { return [change] }
+    /// A message shows the change of its rule's field first. Where the state or a long text changed, a line has no room for the
+    /// other changes.
+    private static func shown(_ changes: [FieldChange], _ field: String?) -> (changes: [FieldChange], more: Int) {
         let main = changes.filter { $0.field == "state" || $0.field == "title" }
-        return main.contains { $0.field == "state" } ? main : changes
+        let isOfState = main.contains { $0.field == "state" }
+        if let field, let change = changes.first(where: { $0.field == field }) {
+            let others = isOfState || change.isLong ? [] : changes.filter { $0.field != field && !$0.isLong }
+            return ([change] + others.prefix(mostOthers), max(0, others.count - mostOthers))
+        }
+        return (isOfState ? main : changes, 0)
     }
+
+    /// Changes that a message shows beside the one of its rule's field.
+    private static let mostOthers = 2
 
     private static func pieces(of change: FieldChange) -> [Piece] {
         let isState = change.field == "state"
