@@ -41,6 +41,19 @@ struct HTTPResourceTests {
         #expect(item["certificate_expires"] == .text(Self.now.advanced(by: .seconds(30 * 86_400 + 5)).rfc3339))
     }
 
+    @Test("a title of the configuration takes the place of the address in messages, and another one is no change")
+    func title() throws {
+        #expect(try observe([:], .response(response(200))).title == Self.url)
+        let titled = try observe(["title": .text("Web shop")], .response(response(500)))
+        #expect(titled.title == "Web shop" && titled.key == Self.url && titled.url == Self.url)
+        func print(_ title: String) throws -> UInt64? {
+            try Fixture.kind("http", ["title": .text(title)]).fingerprints["title"]
+        }
+        #expect(try print("a") != print("b"))
+        #expect(try Fixture.kind("http").fingerprints["title"] == nil, "as before there was the option")
+        #expect(throws: OptionProblem.self) { try Fixture.kind("http", ["title": .text(" ")]) }
+    }
+
     @Test("refusal, timeout and 500 are a state, and say why")
     func down() throws {
         let refused = try observe(.failed(FetchError(.refused, "connection refused by www.example.org")))

@@ -17,6 +17,7 @@ struct HTTPResource: ObservingKind {
                 "body", .choice(["ignore", "compare"]), "`compare` makes a digest of the body a compared field.",
                 default: "ignore"),
             OptionSpec("headers", .map(.text), "Response headers that are compared: field to header's name."),
+            OptionSpec("title", .text, "The name that messages show.", otherwise: "the address"),
         ], make: { options throws(OptionProblem) in try HTTPResource(options) })
 
     private let expected: [StatusPattern]
@@ -26,6 +27,7 @@ struct HTTPResource: ObservingKind {
     private let redirects: Int
     private let comparesBody: Bool
     private let headers: [(field: String, header: String)]
+    private let title: String?
     let fingerprints: [String: UInt64]
 
     init(_ options: Options) throws(OptionProblem) {
@@ -55,6 +57,10 @@ struct HTTPResource: ObservingKind {
             throw OptionProblem(at: ["body"], "an answer to HEAD has no body; remove 'body' or ask by GET")
         }
         headers = try HTTPResource.headers(options)
+        title = options.text("title")
+        if title?.trimmed().isEmpty == true {
+            throw OptionProblem(at: ["title"], "'title' is empty; write a name, or remove it")
+        }
         let ways = [method, String(redirects)]
         var fingerprints = [
             SnapshotHead.everyField: 1,
@@ -63,6 +69,8 @@ struct HTTPResource: ObservingKind {
         ]
         for name in ["status", "redirect", "body"] { fingerprints[name] = StableHash.of(ways) }
         for (field, header) in headers { fingerprints[field] = StableHash.of([header.lowercased()] + ways) }
+        // Another title in the configuration is no change of the page.
+        if let title { fingerprints["title"] = StableHash.of([title]) }
         self.fingerprints = fingerprints
     }
 
@@ -110,7 +118,7 @@ struct HTTPResource: ObservingKind {
     var bodyFields: Set<String> { Set(["redirect", "body"] + headers.map(\.field)) }
 
     func observe(_ seen: Observed, _ context: ObservationContext) -> Page {
-        var item = Item(key: context.url, title: context.url, state: "down", url: context.url)
+        var item = Item(key: context.url, title: title ?? context.url, state: "down", url: context.url)
         switch seen {
         case .failed(let error):
             item.notes["reason"] = .text(error.detail)
