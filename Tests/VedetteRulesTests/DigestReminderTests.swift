@@ -55,6 +55,27 @@ struct DigestReminderTests {
         #expect(harness.sent.last == "out: c: still down, d: still down")
     }
 
+    @Test(
+        "a match told in place of a withheld end is reminded of a whole interval later, also after an acknowledged one",
+        arguments: [false, true])
+    func afterWithheldEnd(isAcknowledged: Bool) {
+        var rule = Self.rule {
+            $0.resolved = true
+            $0.recoveredFor = .seconds(300)
+        }
+        (rule.when, rule.notify) = (.becomes("down", "lost"), ["out", "team"].map { .init(sink: $0) })
+        var harness = RuleHarness(rule)
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(640))
+        if isAcknowledged { harness.acknowledge("a") }
+        harness.item("a", "up", was: "down")
+        harness.item("a", "lost", was: "up")
+        harness.pass(.seconds(60 + 599))
+        #expect(harness.messages.map(\.event.item?.state) == ["down", "down", "lost", "lost"])
+        harness.pass(.seconds(1))
+        #expect(harness.sent.dropFirst(4) == ["out: a: still lost", "team: a: still lost"])
+    }
+
     @Test("a digest that a silence holds starts its reminders when it is sent, and a dropped one has none")
     func silenced() {
         let end = RuleHarness.noon.advanced(by: .seconds(3600))

@@ -129,6 +129,8 @@ extension RuleEngine {
         let knowsSinks = rule.remembersSinks(event)
         guard hasFollowUps || knowsSinks else { return }
         var told = row.told ?? RuleMemory.Told(event: event, since: now)
+        // The reminders of what is over count for no other match, also to a sink that is told this one later.
+        if told.ended != nil { told.lastMessages = [:] }
         if told.ended != nil || rule.when.restartsWait && told.event.id != event.id {
             (told.since, told.ended, told.isEndReleased, told.step) = (now, nil, false, 0)
         }

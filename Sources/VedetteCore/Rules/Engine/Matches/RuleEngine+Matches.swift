@@ -99,9 +99,9 @@ extension RuleEngine {
         }
         if row.waits.isEmpty { row.since = moment.now.steady }
         replaceWaits(of: &row, rule, by: event, count: count, at: moment)
-        // Nobody has acknowledged another match.
-        if let told = row.told, let match = told.acknowledgement?.match, match != event.id.description,
-            !rule.isEnd(event)
+        // Nobody has acknowledged another match. What is over is followed by nothing until the sink is told this one.
+        if let told = row.told, told.ended == nil, let match = told.acknowledgement?.match,
+            match != event.id.description, !rule.isEnd(event)
         {
             row.told?.follow(at: rule.endsReminders(event) ? nil : rule.nextFollowUp(told))
         }
