@@ -69,6 +69,19 @@ struct DigestEndTests {
         #expect(harness.messages.map(\.event.item?.state) == ["limp", "down", "limp"])
     }
 
+    @Test("each sink of a digest knows the value in it, and is told an earlier one again")
+    func valueOfEachSink() {
+        var rule = Self.rule(second: "team") { $0.recoveredFor = .seconds(300) }
+        rule.when = .becomes("limp", "down")
+        var harness = RuleHarness(rule)
+        for state in ["limp", "down", "limp"] {
+            harness.item("a", state, was: "up")
+            harness.pass(.seconds(60))
+            harness.item("a", "up", was: state)
+        }
+        #expect(harness.messages.map(\.event.item?.state) == ["limp", "limp", "down", "down", "limp", "limp"])
+    }
+
     @Test("a match that is over before its digest is sent is marked in it, and its end is not told again")
     func over() {
         var harness = RuleHarness(Self.rule())
