@@ -182,6 +182,8 @@ struct TestedWatcher {
         take(engine.releaseSilenced(at: now, identifier: numbers.next))
         take(engine.openSourceGates(at: now, identifier: numbers.next))
         hold(engine.rules.rules[0].name, uncertain: uncertain)
+        // What came due while nobody evaluated it is due at once, before the next poll.
+        take(engine.fireTimers(at: now, identifier: numbers.next))
         findExisting()
     }
 
