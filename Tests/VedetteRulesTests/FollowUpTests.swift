@@ -130,6 +130,45 @@ struct FollowUpTests {
         #expect(harness.messages.map(\.sink) == ["out", "boss"])
     }
 
+    @Test(
+        "a withheld escalation of a match that goes on is told, whichever silences began or ended while its end was withheld",
+        arguments: [true, false])
+    func silencedAndRecovering(isOver: Bool) {
+        var harness = RuleHarness(
+            escalating {
+                $0.resolved = true
+                $0.recoveredFor = .seconds(600)
+                $0.limit = Limit(count: 9, per: .seconds(60), by: .rule)
+            })
+        let boss = Silence(id: 1, sink: "boss", created: RuleHarness.noon)
+        harness.silence(boss)
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(1800))
+        harness.item("a", "up", was: "down")
+        harness.silence(isOver ? [] : [boss, Silence(id: 2, item: "b", sink: "out", created: RuleHarness.noon)])
+        harness.item("a", "down", was: "up")
+        harness.silence()
+        #expect(harness.messages.map(\.sink) == ["out", "boss"])
+    }
+
+    @Test("nothing is left of an escalation whose silence is over when the end of its match is told")
+    func silencedAndOver() {
+        var harness = RuleHarness(
+            escalating {
+                $0.resolved = true
+                $0.recoveredFor = .seconds(600)
+            })
+        harness.silence(Silence(id: 1, sink: "boss", created: RuleHarness.noon))
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(1800))
+        harness.item("a", "up", was: "down")
+        harness.silence()
+        harness.pass(.seconds(600))
+        harness.poll()
+        #expect(harness.messages.map(\.sink) == ["out", "out"])
+        #expect(harness.rows.isEmpty)
+    }
+
     @Test("a withheld escalation of a match that a sink is told anew is told once, when it is due anew")
     func silencedAndAnew() {
         var harness = RuleHarness(

@@ -34,6 +34,15 @@ extension RuleEngine {
         list(&release, at: moment)
         for var row in release.rows {
             row.noteReplacement()
+            if row.told == nil, let told = table[row.key]?.told {
+                // Its match does not go on, so that nothing is left of an escalation whose silence is over.
+                var past = row
+                past.told = told
+                row.waits.removeAll { wait in
+                    wait.content == .count && rule.isEscalated(to: wait.sink)
+                        && !isClosed(wait, past, rule, at: moment.now)
+                }
+            }
             row.dropEventIfUnused()
             if row.isSettled ? table[row.key] != nil : row != table[row.key], !put(row) {
                 // Beyond the room for matches that were told nothing is remembered of them.
@@ -111,6 +120,8 @@ extension RuleEngine {
     /// Whether the gate still withholds the end of a match that began again meanwhile, and so what that end counts.
     private func isClosed(_ wait: RuleMemory.Wait, _ row: RuleMemory, _ rule: Rule, at now: RuleTime) -> Bool {
         guard let event = row.told?.event else { return false }
+        // Until its end is told the match can go on, and with it the escalation that a silence withheld.
+        if rule.isEscalated(to: wait.sink), row.waits.contains(where: { $0.content == .end }) { return true }
         let end = Candidate(rule: rule, event: event, sink: wait.sink, content: .end, gate: wait.gate)
         guard case .wait(let waiting) = verdict(of: end, at: now).verdict else { return false }
         return !waiting.joinsStep
