@@ -188,6 +188,28 @@ struct NetworkTests {
         }
     }
 
+    @Test("a poll that met silence while the network came back is made again soon, not after its interval")
+    func overtaken() async throws {
+        let quick = ["a", "b", "c"]
+        let world = World(quick.map { source($0, every: .seconds(1)) } + [source("d", every: .seconds(3600))])
+        serve(world)
+        try await world.run {
+            try await until { await world.journal.records.count == 4 }
+            unplug(world)
+            try await world.advance(.seconds(40)) { await kinds(world).contains("offline") }
+            world.fetcher.hang(url("d"))
+            let before = world.fetcher.count(url("d"))
+            await world.watcher.poll("d")
+            try await until { world.fetcher.count(url("d")) == before + 1 }
+            for name in quick { world.fetcher.serve(url(name), "1=Ready") }
+            try await world.advance(.seconds(60)) { await kinds(world).contains("online") }
+            let released = world.clock.now().boot
+            world.fetcher.release(url("d"))
+            try await world.advance(.seconds(30)) { world.fetcher.count(url("d")) >= before + 2 }
+            #expect(world.clock.now().boot.duration(since: released) < .seconds(1800))
+        }
+    }
+
     @Test("the failures of one server in one minute follow the first together; one that ended is left out")
     func failureGrouping() async throws {
         let server = Server(name: "lab")

@@ -222,8 +222,12 @@ struct PollSchedule {
     /// makes necessary.
     mutating func ended(_ start: Start, at now: Moment) {
         slots.release(start.lane, of: start.origin)
-        start.source.isStreaming = false
-        scheduleNext(start.source, now: now)
+        let source = start.source
+        source.isStreaming = false
+        scheduleNext(source, now: now)
+        let missed = source.missedActions
+        source.missedActions = []
+        if !source.isRemoved { for action in missed { advance(source, for: action, at: now) } }
         for action in network.takeActions() { advance(for: action, at: now) }
     }
 
@@ -266,32 +270,41 @@ struct PollSchedule {
 
     /// Polls what became due while the machine slept.
     mutating func catchUp(at now: Moment) {
-        pollSoon(within: PollSchedule.catchUp, at: now) { [dueQueue] source in
-            dueQueue.due(of: source.number).map { $0 <= now.boot } ?? false
+        for source in all {
+            guard let due = dueQueue.due(of: source.number), due <= now.boot else { continue }
+            pollSoon(source, within: PollSchedule.catchUp, at: now)
         }
     }
 
-    /// Schedules early polls that show whether the network is up.
+    /// Schedules early polls that show whether the network is up. A source whose poll is under way has its turn when that ends:
+    /// the poll may have met the silence before, or the answer, and the next one be an hour away.
     private mutating func advance(for action: NetworkMonitor.Action, at now: Moment) {
-        switch action {
-        case .pollSilentSources: pollSoon(within: PollSchedule.catchUp, at: now, \.isSilent)
-        case .pollReferenceHosts:
-            // The poll of a long interval may be the only one that knows; Retry-After still takes precedence.
-            pollSoon(within: PollSchedule.referenceDelay, at: now) { [network] source in
-                source.isPolledAnyTime && network.isAwaited(source.origin)
-                    && source.record.notBefore.map { $0 <= now.wall } ?? true
+        for source in all {
+            if dueQueue.due(of: source.number) != nil {
+                advance(source, for: action, at: now)
+            } else {
+                source.missedActions.insert(action)
             }
         }
     }
 
-    /// Polls each of these once, spread so that they do not all come at once.
-    private mutating func pollSoon(
-        within longest: Duration, at now: Moment, _ isIncluded: (WatchedSource) -> Bool
-    ) {
-        for source in all
-        where dueQueue.due(of: source.number) != nil && source.allowsPoll(at: now.wall) && isIncluded(source) {
-            let spread = min(source.source.interval.every, longest) * random.fraction()
-            schedule(source, at: now.boot.advanced(by: spread))
+    private mutating func advance(_ source: WatchedSource, for action: NetworkMonitor.Action, at now: Moment) {
+        switch action {
+        case .pollSilentSources:
+            if source.isSilent { pollSoon(source, within: PollSchedule.catchUp, at: now) }
+        case .pollReferenceHosts:
+            // The poll of a long interval may be the only one that knows; Retry-After still takes precedence.
+            guard source.isPolledAnyTime, network.isAwaited(source.origin),
+                source.record.notBefore.map({ $0 <= now.wall }) ?? true
+            else { return }
+            pollSoon(source, within: PollSchedule.referenceDelay, at: now)
         }
+    }
+
+    /// Polls a source that is scheduled, at a random time, so that many do not all come at once.
+    private mutating func pollSoon(_ source: WatchedSource, within longest: Duration, at now: Moment) {
+        guard source.allowsPoll(at: now.wall) else { return }
+        let spread = min(source.source.interval.every, longest) * random.fraction()
+        schedule(source, at: now.boot.advanced(by: spread))
     }
 }

@@ -42,6 +42,8 @@ final class WatchedSource {
     var successesWhenUnstored: Int?
     /// Its last attempt got no response, so it is polled at once when the network is back.
     var isSilent = false
+    /// What was done for other sources because of the network while its poll was under way.
+    var missedActions = Set<NetworkMonitor.Action>()
     /// How long its last connection lasted that an unreadable record ended; nil for none since one outlasted it.
     var unreadableAge: Duration?
     /// Its poll under way reads a stream, and ends only when that does.
