@@ -2,6 +2,7 @@
 #ifndef VEDETTE_CCRYPTO_SHIM_H
 #define VEDETTE_CCRYPTO_SHIM_H
 
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/pem.h>

@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import VedetteTestSupport
 
 @Suite("tls: of a sink, at a real nginx", .timeLimit(.minutes(10)))
 struct SinkTLSTests {
@@ -71,5 +72,67 @@ struct SinkTLSTests {
             }
         }
         await nginx.end()
+    }
+
+    @Test(
+        "the system's authorities are its file and its directory, and tls.ca replaces both",
+        .enabled(if: SystemAuthorities.arePossible, "no bind mount in a user namespace"))
+    func systemAuthorities() async throws {
+        let home = try Home()
+        let papers = try await Papers(in: home.directory)
+        let nginx = try await Nginx(papers, "")
+        for (name, inFile, inDirectory) in [("file", true, false), ("directory", false, true), ("none", false, false)] {
+            let authorities = try await SystemAuthorities(
+                papers, in: home.directory.appending(path: name), inFile: inFile, inDirectory: inDirectory)
+            for (tls, isOthers) in [("{minimum: 1.2}", false), ("{ca: \(papers.path("stranger.pem"))}", true)] {
+                try configure(home, nginx.url, tls: tls)
+                let sent = try await authorities.run(["send", "hook"] + home.places)
+                let isTrusted = !isOthers && name != "none"
+                #expect(sent.code == (isTrusted ? 0 : 69), "\(name), \(tls): \(sent.err)")
+                #expect(isTrusted || sent.err.contains("tls-untrusted"), "\(name), \(tls): \(sent.err)")
+            }
+        }
+        await nginx.end()
+    }
+}
+
+/// What a system trusts, in the place of this system's, for one program in a namespace of its own.
+private struct SystemAuthorities {
+    let directory: URL
+    private static let script = #"mount --rbind "$1" /etc/ssl/certs && shift && exec "$@""#
+
+    static func arguments(_ directory: String, _ command: [String]) -> [String] {
+        ["-Urm", "/bin/sh", "-c", script, "sh", directory] + command
+    }
+
+    static let arePossible: Bool = {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/unshare")
+        process.arguments = arguments("/mnt", ["true"])
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.runUnblocked()) != nil else { return false }
+        return process.waitForEnd() == 0
+    }()
+
+    /// Where the authority of the papers is not, a certificate is that signed nothing.
+    init(_ papers: Papers, in directory: URL, inFile: Bool, inDirectory: Bool) async throws {
+        self.directory = directory
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        try FileManager.default.copyItem(
+            atPath: papers.path(inFile ? "ca.pem" : "client.pem"),
+            toPath: directory.appending(path: "ca-certificates.crt").path)
+        guard inDirectory else { return }
+        try FileManager.default.copyItem(
+            atPath: papers.path("ca.pem"), toPath: directory.appending(path: "ours.pem").path)
+        let child = try Child("/usr/bin/env", ["openssl", "rehash", directory.path])
+        guard await child.end() == 0 else { throw Trouble("openssl rehash: \(child.text(of: .err))") }
+    }
+
+    func run(_ arguments: [String]) async throws -> Program.Result {
+        let child = try Child(
+            "/usr/bin/unshare", SystemAuthorities.arguments(directory.path, [Program.path] + arguments),
+            environment: ["MATTERMOST": "https://localhost/hooks/x", "TOKEN": "t0ken"])
+        let code = await child.end()
+        return Program.Result(code: code, out: child.text(of: .out), err: child.text(of: .err))
     }
 }

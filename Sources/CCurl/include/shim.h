@@ -33,6 +33,14 @@ typedef int (*cc_prereq_function)(void *, char *, char *, int, int);
 static inline CURLcode cc_set_prereq(CURL *easy, cc_prereq_function value) {
     return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, value);
 }
+typedef CURLcode (*cc_ssl_context_function)(CURL *, void *, void *);
+static inline CURLcode cc_set_ssl_context(CURL *easy, cc_ssl_context_function value) {
+    return curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, value);
+}
+// Of OpenSSL, which libcurl is linked with: its headers are in CCrypto.
+struct ssl_ctx_st;
+struct x509_store_st;
+void SSL_CTX_set1_cert_store(struct ssl_ctx_st *context, struct x509_store_st *store);
 static inline CURLcode cc_get_certificates(CURL *easy, struct curl_certinfo **value) {
     return curl_easy_getinfo(easy, CURLINFO_CERTINFO, value);
 }
@@ -70,8 +78,9 @@ static const curl_socket_t CC_SOCKET_BAD = CURL_SOCKET_BAD;
 static const long CC_USE_SSL_NONE = CURLUSESSL_NONE;
 static const long CC_USE_SSL_TRY = CURLUSESSL_TRY;
 static const long CC_USE_SSL_ALL = CURLUSESSL_ALL;
+static inline const curl_version_info_data *cc_version(void) { return curl_version_info(CURLVERSION_NOW); }
 static inline int cc_resolves_in_threads(void) {
-    return (curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_ASYNCHDNS) != 0;
+    return (cc_version()->features & CURL_VERSION_ASYNCHDNS) != 0;
 }
 /// Swift does not import a macro that is an expression.
 static inline CURLcode cc_continue(CURL *easy) { return curl_easy_pause(easy, CURLPAUSE_CONT); }

@@ -39,6 +39,7 @@ final class Transfers {
     /// What mail and the handles that have not yet met a server with TLS resume from.
     private let sessions: TLSSessions
     private var sessionCache = TLSSessionCache()
+    private let authorities = TrustedCertificateCache()
     private let cookies: SessionCookies
     private let isPrivate: @Sendable (IPAddress) -> Bool
     let memory: MemoryBudget
@@ -47,7 +48,7 @@ final class Transfers {
     private var lastID: RequestQueue.ID = 0
     private(set) var waiting: [RequestQueue.ID: Job] = [:]
     private(set) var running: [RequestQueue.ID: (transfer: Transfer, recipient: Recipient)] = [:]
-    private(set) lazy var mails = MailTransfers(multi, sessions) { [unowned self] in queue.finish($0) }
+    private(set) lazy var mails = MailTransfers(multi, sessions, authorities) { [unowned self] in queue.finish($0) }
     private var free: [Transfer] = []
     private var reuse = ConnectionReuse()
     private var keeping: KeptConnections
@@ -114,7 +115,8 @@ final class Transfers {
     private func start(_ id: RequestQueue.ID, _ hop: RedirectHop, _ recipient: @escaping Recipient, now: Int64) {
         let transfer =
             free.popLast()
-            ?? Transfer(sessions: sessions, budget: memory, streams: streams, isPrivate: isPrivate)
+            ?? Transfer(
+                sessions: sessions, authorities: authorities, budget: memory, streams: streams, isPrivate: isPrivate)
         guard let transfer else {
             queue.finish(id)
             return recipient(.failure(FetchError(.memory, "there is no memory for another transfer")))
@@ -134,7 +136,9 @@ final class Transfers {
 
     private func sessions(for hop: RedirectHop) -> TLSSessions? {
         guard hop.url.scheme == "https" else { return nil }
-        return sessionCache.sessions(of: TLSSessionCache.Server(origin: hop.origin, tls: hop.tls))
+        let generation = authorities.trusted(by: hop.tls)?.generation ?? 0
+        return sessionCache.sessions(
+            of: TLSSessionCache.Server(origin: hop.origin, tls: hop.tls, generation: generation))
     }
 
     /// Cancels a request or mail; one that has finished is left alone.

@@ -31,7 +31,7 @@ extension MailTransfer {
                 mail.tls, origin, message, plain: "smtp://",
                 note: "; smtps:// speaks TLS from the first byte, smtp:// after STARTTLS")
         case CURLE_SSL_CLIENTCERT: throw .clientCertificate(mail.tls, origin)
-        default: throw .connection(code, easy, origin)
+        default: throw .connection(code, easy, origin, mail.tls)
         }
     }
 

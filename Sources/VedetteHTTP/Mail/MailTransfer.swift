@@ -14,6 +14,8 @@ final class MailTransfer {
     let id: RequestQueue.ID
     let mail: Mail
     let easy: UnsafeMutableRawPointer
+    /// What the handle verifies the certificate by.
+    private let trusted: TrustedCertificates?
     let message = CurlMessage()
     let startedAt: Int64
     /// Nil once it has the result.
@@ -38,9 +40,13 @@ final class MailTransfer {
     private static let quitTimeout: Int64 = 2000
 
     /// Nil when there is no memory.
-    init?(_ id: RequestQueue.ID, _ mail: Mail, _ recipient: @escaping Recipient, now: Int64) {
+    init?(
+        _ id: RequestQueue.ID, _ mail: Mail, _ trusted: TrustedCertificates?, _ recipient: @escaping Recipient,
+        now: Int64
+    ) {
         guard let easy = curl_easy_init() else { return nil }
-        (self.id, self.mail, self.easy, self.recipient, startedAt) = (id, mail, easy, recipient, now)
+        (self.id, self.mail, self.trusted, self.easy, self.recipient, startedAt) =
+            (id, mail, trusted, easy, recipient, now)
         dialogue = MailDialogue(mail)
     }
 
@@ -83,7 +89,7 @@ final class MailTransfer {
             case .optional: CC_USE_SSL_TRY
             case .never: CC_USE_SSL_NONE
             }
-        return cc_set_long(easy, CURLOPT_USE_SSL, upgrade) == CURLE_OK && mail.tls.apply(to: easy)
+        return cc_set_long(easy, CURLOPT_USE_SSL, upgrade) == CURLE_OK && mail.tls.apply(to: easy, trusted)
     }
 
     private func setLogin() -> Bool {

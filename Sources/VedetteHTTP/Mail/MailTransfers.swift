@@ -8,15 +8,16 @@ import VedetteSystem
 final class MailTransfers {
     private let multi: UnsafeMutableRawPointer
     private let sessions: TLSSessions
+    private let authorities: TrustedCertificateCache
     /// Takes the id of a mail that has ended.
     private let ended: (RequestQueue.ID) -> Void
     private var mails: [RequestQueue.ID: MailTransfer] = [:]
 
     init(
-        _ multi: UnsafeMutableRawPointer, _ sessions: TLSSessions,
+        _ multi: UnsafeMutableRawPointer, _ sessions: TLSSessions, _ authorities: TrustedCertificateCache,
         ended: @escaping (RequestQueue.ID) -> Void
     ) {
-        (self.multi, self.sessions, self.ended) = (multi, sessions, ended)
+        (self.multi, self.sessions, self.authorities, self.ended) = (multi, sessions, authorities, ended)
     }
 
     var isEmpty: Bool { mails.isEmpty }
@@ -26,7 +27,8 @@ final class MailTransfers {
     var pollEntries: [curl_waitfd] { mails.isEmpty ? [] : mails.values.compactMap(\.pollEntry) }
 
     func start(_ id: RequestQueue.ID, _ mail: Mail, _ recipient: @escaping MailTransfer.Recipient, now: Int64) {
-        guard let transfer = MailTransfer(id, mail, recipient, now: now) else {
+        let trusted = authorities.trusted(by: mail.tls)
+        guard let transfer = MailTransfer(id, mail, trusted, recipient, now: now) else {
             ended(id)
             return recipient(.failure(FetchError(.network, "there is no memory for another transfer")))
         }

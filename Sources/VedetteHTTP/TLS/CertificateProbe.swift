@@ -123,7 +123,7 @@ private final class CertificateHandle {
     func connect(verifies: Bool) -> CURLcode {
         cc_set_long(easy, CURLOPT_SSL_VERIFYPEER, verifies ? 1 : 0)
         cc_set_long(easy, CURLOPT_SSL_VERIFYHOST, verifies ? 2 : 0)
-        if let ca { cc_set_string(easy, CURLOPT_CAINFO, ca) }
+        if let ca, !TLSPolicy.setOnlyAuthorities(ca, on: easy) { return CURLE_SSL_CACERT_BADFILE }
         return curl_easy_perform(easy)
     }
 

@@ -4,10 +4,15 @@ import CCurl
 import VedetteCore
 
 extension TLSPolicy {
+    /// Whether the chain, the name and the date of a certificate are verified. libcurl checks a pin in addition to the chain, so
+    /// where a pin replaces that they are not.
+    var verifiesChain: Bool { !insecure && pin == nil }
+
     /// Sets the policy on an easy handle.
     ///
+    /// - Parameter trusted: what `ca` stands for, which the handle does not retain; without it libcurl reads the files itself.
     /// - Returns: false when libcurl refused an option; then nothing may be sent.
-    func apply(to easy: UnsafeMutableRawPointer) -> Bool {
+    func apply(to easy: UnsafeMutableRawPointer, _ trusted: TrustedCertificates?) -> Bool {
         var isSet = cc_set_long(easy, CURLOPT_SSLVERSION, minimum.option) == CURLE_OK
         if minimum.isOld {
             // OpenSSL supports TLS 1.0 and 1.1 at its lowest level of security only (SSL_CTX_set_security_level(3)).
@@ -17,13 +22,25 @@ extension TLSPolicy {
             isSet = cc_set_string(easy, CURLOPT_SSLCERT, certificate) == CURLE_OK && isSet
             isSet = cc_set_string(easy, CURLOPT_SSLKEY, key ?? certificate) == CURLE_OK && isSet
         }
-        if let ca { isSet = cc_set_string(easy, CURLOPT_CAINFO, ca) == CURLE_OK && isSet }
-        // libcurl checks a pin in addition to the chain, so the chain is not verified where a pin replaces it.
-        let verifies = !insecure && pin == nil
-        cc_set_long(easy, CURLOPT_SSL_VERIFYPEER, verifies ? 1 : 0)
-        cc_set_long(easy, CURLOPT_SSL_VERIFYHOST, verifies ? 2 : 0)
+        cc_set_long(easy, CURLOPT_SSL_VERIFYPEER, verifiesChain ? 1 : 0)
+        cc_set_long(easy, CURLOPT_SSL_VERIFYHOST, verifiesChain ? 2 : 0)
+        isSet = setAuthorities(trusted, on: easy) && isSet
         if let pin { isSet = cc_set_string(easy, CURLOPT_PINNEDPUBLICKEY, pin) == CURLE_OK && isSet }
         return isSet
+    }
+
+    private func setAuthorities(_ trusted: TrustedCertificates?, on easy: UnsafeMutableRawPointer) -> Bool {
+        if verifiesChain, let trusted { return trusted.attach(to: easy) }
+        guard verifiesChain, ca == nil else { return TLSPolicy.setOnlyAuthorities(ca, on: easy) }
+        return true
+    }
+
+    /// Has a handle trust the certificates of one file. libcurl would search the system's directory too, where it has one, and
+    /// without that it would not read the file again for a day.
+    /// - Parameter ca: nil to trust none.
+    static func setOnlyAuthorities(_ ca: String?, on easy: UnsafeMutableRawPointer) -> Bool {
+        cc_set_string(easy, CURLOPT_CAINFO, ca) == CURLE_OK && cc_set_string(easy, CURLOPT_CAPATH, nil) == CURLE_OK
+            && cc_set_long(easy, CURLOPT_CA_CACHE_TIMEOUT, 0) == CURLE_OK
     }
 }
 

@@ -31,6 +31,8 @@ struct TLSSessionCache {
     struct Server: Hashable {
         var origin: String
         var tls: TLSPolicy
+        /// Of what the policy trusts.
+        var generation = 0
     }
 
     private var recent: [Server: TLSSessions] = [:]

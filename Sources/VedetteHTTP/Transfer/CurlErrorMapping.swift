@@ -30,18 +30,24 @@ extension FetchError {
         case CURLE_URL_MALFORMAT: return FetchError(.configuration, "the URL has no host")
         case CURLE_SSL_CONNECT_ERROR: return handshake(tls, origin, transfer.message, plain: "http://")
         case CURLE_SSL_CLIENTCERT: return clientCertificate(tls, origin)
-        default: return connection(code, transfer.easy, origin)
+        default: return connection(code, transfer.easy, origin, tls)
         }
     }
 
     /// Maps the failures to connect that HTTP and SMTP share.
-    static func connection(_ code: CURLcode, _ easy: UnsafeMutableRawPointer, _ origin: String) -> FetchError {
+    static func connection(
+        _ code: CURLcode, _ easy: UnsafeMutableRawPointer, _ origin: String, _ tls: TLSPolicy
+    ) -> FetchError {
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST: FetchError(.resolve, "the name of \(origin) could not be resolved")
         case CURLE_COULDNT_CONNECT: unconnected(easy, origin)
         case CURLE_PEER_FAILED_VERIFICATION: certificate(easy, origin)
         case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
             FetchError(.tlsPin, "the key of \(origin) is not the pinned one; nothing was sent to it")
+        case CURLE_SSL_CACERT_BADFILE where tls.ca == nil:
+            FetchError(
+                .configuration,
+                "this system has no certificate authorities; install ca-certificates, or write tls: {ca: FILE}")
         case CURLE_SSL_CACERT_BADFILE: FetchError(.configuration, "failed to read the file of tls.ca")
         case CURLE_SSL_CERTPROBLEM:
             FetchError(

@@ -16,6 +16,9 @@ final class Transfer {
     /// What the handle resumes TLS sessions from: it always has a share, since libcurl loses the sessions of a handle's own that
     /// gets one.
     private var sessions: TLSSessions
+    private let authorities: TrustedCertificateCache
+    /// What the handle verifies certificates by.
+    private var trusted: TrustedCertificates?
     let message = CurlMessage()
     private var limits = FetchLimits()
     /// Whether a response has no body, and whether its headers suffice: each header line asks.
@@ -46,17 +49,17 @@ final class Transfer {
     private static let maximumDigestAttempts = 4
 
     init?(
-        sessions: TLSSessions, budget: MemoryBudget, streams: StreamActivity,
+        sessions: TLSSessions, authorities: TrustedCertificateCache, budget: MemoryBudget, streams: StreamActivity,
         isPrivate: @escaping @Sendable (IPAddress) -> Bool
     ) {
         guard let easy = curl_easy_init() else { return nil }
-        (self.streams, body) = (streams, ResponseBody(budget))
+        (self.authorities, self.streams, body) = (authorities, streams, ResponseBody(budget))
         (self.easy, self.sessions, self.budget, self.isPrivate) = (easy, sessions, budget, isPrivate)
         cc_set_pointer(easy, CURLOPT_SHARE, sessions.share)
     }
 
     deinit {
-        // Before `settings` and `sessions`, whose list and share it has.
+        // Before `settings`, `sessions` and `trusted`, whose list, share and store it has.
         curl_easy_cleanup(easy)
     }
 
@@ -164,7 +167,10 @@ final class Transfer {
         cc_set_long(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
         cc_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         cc_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
-        let isProtected = options.apply(to: easy) && setReach(options) && hasRequestCheck
+        // A proxy with TLS has the system's authorities, and libcurl would ask for both with the same call.
+        let isSecureProxy = options.proxy?.url.lowercased().hasPrefix("https:") ?? false
+        trusted = isSecureProxy ? nil : authorities.trusted(by: options.tls)
+        let isProtected = options.apply(to: easy, trusted) && setReach(options) && hasRequestCheck
         return setMethod(hop) && isProtocolLimited && isProtected
     }
 

@@ -48,12 +48,14 @@ struct TransferOptions: Hashable {
     }
 
     /// Sets the options on an easy handle.
+    ///
+    /// - Parameter trusted: what the TLS policy trusts, where libcurl does not read it itself.
     /// - Returns: false when libcurl refused one; then nothing may be sent.
-    func apply(to easy: UnsafeMutableRawPointer) -> Bool {
+    func apply(to easy: UnsafeMutableRawPointer, _ trusted: TrustedCertificates?) -> Bool {
         cc_set_long(easy, CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
         cc_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(connect.wholeMilliseconds)))
         cc_set_long(easy, CURLOPT_TIMEOUT_MS, total.map { max(1, Int($0.wholeMilliseconds)) } ?? 0)
-        let isProtected = tls.apply(to: easy) && setProxy(on: easy)
+        let isProtected = tls.apply(to: easy, trusted) && setProxy(on: easy)
         if inspects {
             cc_set_long(easy, CURLOPT_CERTINFO, 1)
             // A resumed session brings no certificate.

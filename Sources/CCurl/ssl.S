@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "delay-load.h"
+
+    library "libssl.so.3"
+    function SSL_CTX_set1_cert_store
