@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import VedetteCore
 
 @testable import VedetteHTTP
 
@@ -78,5 +79,23 @@ struct KeptConnectionsWireTests {
             for _ in 0..<4 { #expect(try await client.bodyText(.get(server.url())) == "ok") }
         }
         #expect(server.requests.map(\.connection) == [1, 1, 2, 3])
+    }
+
+    @Test("connections under way to other servers close none that is kept")
+    func underWay() async throws {
+        let servers = try (0..<9).map { _ in try WireServer { $0.target == "/hang" ? .silence : .ok() } }
+        defer { for server in servers { server.close() } }
+        try await using(try HTTPClient(connections: 8)) { client async throws in
+            for server in servers.prefix(8) { _ = try await client.fetch(.get(server.url())) }
+            let last = servers[8]
+            let hanging = Task { try await client.fetch(.get(last.url("/hang"))) }
+            _ = await last.received(1)
+            for _ in 0..<2 {
+                for server in servers.prefix(6) { _ = try await client.fetch(.get(server.url())) }
+            }
+            hanging.cancel()
+            _ = await hanging.result
+        }
+        for server in servers.prefix(6) { #expect(server.requests.map(\.connection) == [1, 1, 1]) }
     }
 }

@@ -8,8 +8,10 @@ import VedetteSystem
 
 /// The fetcher over one libcurl multi handle on one thread. It lives until `shutdown` is called.
 public actor HTTPClient: Fetcher, MailCarrier {
-    /// Idle connections kept for reuse (I8): one with TLS takes 38 KB.
-    private static let maximumConnections: rlim_t = 512
+    /// Connections under way or kept for reuse (I8): one with TLS takes 39 KB, so all of them 80 MB.
+    private static let maximumConnections: rlim_t = 2048
+    /// So many of these are never kept ones: libcurl would close the one that was used longest ago, which is needed next.
+    private static let maximumUnderWay = 512
     /// Parsed URLs kept with their origins.
     private static let maximumTargets = 16_384
     /// Up to so many URLs their last hops are kept too (I8).
@@ -47,10 +49,11 @@ public actor HTTPClient: Fetcher, MailCarrier {
     /// - Parameters:
     ///   - environment: the proxies of `Proxy.environment`.
     ///   - memory: bytes for response bodies, over all transfers.
+    ///   - connections: how many may be under way or kept.
     ///   - isPrivate: which addresses count as private. Tests make public hosts of loopback addresses.
     init(
         cookies: (any CookieStore)? = nil, pages: (any LoginPageReader)? = nil, environment: ProxyEnvironment = .own,
-        memory: Int = MemoryBudget.standard,
+        memory: Int = MemoryBudget.standard, connections: Int = HTTPClient.connections(),
         isPrivate: @escaping @Sendable (IPAddress) -> Bool = { $0.isPrivate }
     ) throws(FetchError) {
         (self.environment, self.isPrivate) = (environment, isPrivate)
@@ -59,12 +62,11 @@ public actor HTTPClient: Fetcher, MailCarrier {
         guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, let multi = curl_multi_init(),
             let sessions = TLSSessions()
         else { throw FetchError(.configuration, "failed to start libcurl") }
-        let connections = HTTPClient.connections()
         cc_multi_set_long(multi, CURLMOPT_MAXCONNECTS, connections)
         loop = LoopExecutor(multi: multi)
         transfers = Transfers(
-            loop, Transfers.MultiHandle(multi: multi), sessions, self.cookies, memory: memory, connections: connections,
-            isPrivate: isPrivate)
+            loop, Transfers.MultiHandle(multi: multi), sessions, self.cookies, memory: memory,
+            kept: connections - min(connections / 4, HTTPClient.maximumUnderWay), isPrivate: isPrivate)
         guard cc_resolves_in_threads() != 0 else {
             throw FetchError(
                 .configuration, "this libcurl resolves names without a thread, so one slow name would stop all requests"
@@ -103,8 +105,8 @@ public actor HTTPClient: Fetcher, MailCarrier {
         return true
     }
 
-    /// Returns how many idle connections are kept: at most a quarter of the descriptors that this process may have.
-    private static func connections() -> Int {
+    /// Returns how many connections may be under way or kept: at most a quarter of the descriptors that this process may have.
+    static func connections() -> Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue)), &limit) == 0 else { return 64 }
         return Int(min(maximumConnections, max(64, limit.rlim_cur / 4)))

@@ -55,15 +55,15 @@ final class Transfers {
     private var lastTimeoutCheck: Int64 = 0
     private(set) var isShutDown = false
 
-    /// - Parameter connections: idle connections that are kept at most.
+    /// - Parameter kept: servers whose connections are kept at most.
     init(
         _ loop: LoopExecutor, _ handle: MultiHandle, _ sessions: TLSSessions, _ cookies: SessionCookies, memory: Int,
-        connections: Int, isPrivate: @escaping @Sendable (IPAddress) -> Bool
+        kept: Int, isPrivate: @escaping @Sendable (IPAddress) -> Bool
     ) {
         (self.loop, self.handle, self.sessions) = (loop, handle, sessions)
         (self.cookies, self.isPrivate) = (cookies, isPrivate)
         self.memory = MemoryBudget(limit: memory)
-        keeping = KeptConnections(places: connections)
+        keeping = KeptConnections(places: kept)
     }
 
     private var multi: UnsafeMutableRawPointer { handle.multi }

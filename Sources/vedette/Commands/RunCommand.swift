@@ -59,6 +59,7 @@ struct RunCommand: AsyncParsableCommand {
         let links = LinkFiles(directory: places.linkDirectory, clock: SystemClock(), log: log)
         // A library that is missing, or that an upgrade of the machine replaces later, must not end a watcher in its work.
         delay_load_all()
+        OpenFiles.raiseLimit()
         if once {
             let app = try await App(configuration, journal: place.open(), access: place.access, links: links, log: log)
             return try await runOnce(app, configuration)

@@ -5,7 +5,7 @@ import VedetteCore
 
 /// Checks the system's limit of open files and the socket of systemd. Pure.
 struct SystemCheck {
-    /// Files that one process may have open; nil for no limit.
+    /// Files that the watcher may have open; nil for no limit.
     let openFiles: UInt64?
     /// `$NOTIFY_SOCKET`, and whether a socket is there.
     let notifySocket: (path: String, exists: Bool)?
@@ -42,9 +42,7 @@ struct SystemCheck {
 
 extension SystemCheck {
     init(sources: Int, pageConnections: Int, _ environment: [String: String]) {
-        var limit = rlimit()
-        let isKnown = getrlimit(__rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue)), &limit) == 0
-        openFiles = isKnown && limit.rlim_cur != rlim_t.max ? UInt64(limit.rlim_cur) : nil
+        openFiles = OpenFiles.limit.map(OpenFiles.raised)
         notifySocket = environment["NOTIFY_SOCKET"].flatMap { path in
             guard path.hasPrefix("/") else { return nil }
             var status = stat()
