@@ -13,21 +13,28 @@ from parts import FLIGHT, Nginx, Trouble, cpu_clock, end, free_port, resident, r
 AGENT = ["User-Agent: vedette-bench", "Accept: application/atom+xml, application/rss+xml", "Accept-Encoding: gzip, deflate"]
 
 
-class Shape:
-    """So many feeds on so many hosts, each polled after so many seconds."""
+# What a Debian system trusts; libcurl's default file.
+SYSTEM = "/etc/ssl/certs/ca-certificates.crt"
 
-    def __init__(self, row, feeds, hosts, every, http2=False, rsa=False):
-        self.row, self.feeds, self.hosts, self.every, self.http2, self.rsa = row, feeds, hosts, every, http2, rsa
+
+class Shape:
+    """So many feeds on so many hosts, each polled after so many seconds. The certificates are verified by their authority `alone`,
+    by it among those of the `system`, or by a `pin`."""
+
+    def __init__(self, row, feeds, hosts, every, http2=False, rsa=False, trust="alone"):
+        self.row, self.feeds, self.hosts, self.every, self.http2, self.rsa, self.trust = row, feeds, hosts, every, http2, rsa, trust
 
     def __str__(self):
-        return "%d feeds on %d hosts every %d s, HTTP/%s, %s" % (
-            self.feeds, self.hosts, self.every, "2" if self.http2 else "1.1", "RSA" if self.rsa else "ECDSA")
+        return "%d feeds on %d hosts every %d s, HTTP/%s, %s%s" % (
+            self.feeds, self.hosts, self.every, "2" if self.http2 else "1.1", "RSA" if self.rsa else "ECDSA",
+            {"alone": "", "system": ", the system's authorities", "pin": ", a pin"}[self.trust])
 
 
 SHAPES = [
     Shape("20", 400, 8, 1), Shape("20", 400, 8, 1, http2=True),
-    Shape("21", 200, 200, 10), Shape("21", 200, 200, 10, rsa=True),
-    Shape("22", 2000, 2000, 30), Shape("22", 4000, 4000, 30),
+    Shape("21", 200, 200, 10), Shape("21", 200, 200, 10, rsa=True), Shape("21", 200, 200, 10, trust="system"),
+    Shape("21", 200, 200, 10, trust="pin"),
+    Shape("22", 2000, 2000, 30), Shape("22", 4000, 4000, 30), Shape("22", 2000, 2000, 30, trust="system"),
 ]
 
 
@@ -58,6 +65,20 @@ class TLSNginx(Nginx):
             file.write("subjectAltName=DNS:*.bench.localhost")
         openssl("x509", "-req", "-days", "2", "-in", "server.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial",
                 "-extfile", "names", "-out", "server.pem")
+        if self.shape.trust == "system":
+            with open(os.path.join(self.directory, "system.pem"), "w") as file:
+                for path in (self.authority, SYSTEM):
+                    with open(path) as part:
+                        file.write(part.read())
+            self.authority = file.name
+
+    def policy(self):
+        """`tls` of the configuration."""
+        if self.shape.trust != "pin":
+            return "{ca: %s}" % self.authority
+        key = subprocess.run("openssl x509 -in server.pem -noout -pubkey | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary"
+                             " | openssl base64", shell=True, cwd=self.directory, check=True, capture_output=True, text=True).stdout
+        return "{pin: \"sha256//%s\"}" % key.strip()
 
     def configuration(self, work):
         listen = ["127.0.0.1:%d" % self.secure] + (["[::1]:%d" % self.secure] if has_ipv6() else [])
@@ -104,9 +125,9 @@ def measure(options, shape, seconds):
 
 def configuration(shape, nginx, addresses):
     """A server of the configuration for each host."""
-    lines = ["servers:\n"]
+    lines, policy = ["servers:\n"], nginx.policy()
     for number in range(shape.hosts):
-        lines.append("  h%d: {url: \"https://h%d.bench.localhost:%d\", tls: {ca: %s}}\n" % (number, number, nginx.secure, nginx.authority))
+        lines.append("  h%d: {url: \"https://h%d.bench.localhost:%d\", tls: %s}\n" % (number, number, nginx.secure, policy))
     lines.append("sources:\n")
     for number, address in enumerate(addresses):
         path = address.split("/", 3)[3]
