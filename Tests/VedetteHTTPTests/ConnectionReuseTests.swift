@@ -7,21 +7,11 @@ import VedetteCore
 
 @Suite("Connections that are not reused", .timeLimit(.minutes(10)))
 struct ConnectionReuseTests {
-    @Test("pins that differ in the case of letters alone share no connection")
-    func pins() {
-        var reuse = ConnectionReuse()
-        func needsOwn(_ pin: String?) -> Bool {
-            reuse.needsOwnConnection(pin, at: "https://a", over: "https://a", now: 0)
-        }
-        #expect(!needsOwn(nil) && !needsOwn("sha256//AbC=") && !needsOwn("sha256//AbC="))
-        #expect(needsOwn("sha256//aBC=") && !needsOwn("sha256//x=") && !needsOwn(nil))
-    }
-
     @Test("a server whose connections are unclean is remembered for an hour, and of many the last thousand")
     func unclean() {
         var reuse = ConnectionReuse()
         func needsOwn(_ server: String, now: Int64) -> Bool {
-            reuse.needsOwnConnection(nil, at: "http://a", over: server, now: now)
+            reuse.needsOwnConnection(to: server, now: now)
         }
         reuse.foundUnclean("http://a", now: 1000)
         #expect(needsOwn("http://a", now: 3_600_999) && !needsOwn("http://b", now: 1000))

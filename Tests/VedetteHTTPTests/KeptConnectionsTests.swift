@@ -55,9 +55,16 @@ struct KeptConnectionsTests {
         #expect(poll("c", at: 130_000) && !poll("a", at: 130_000))
     }
 
+    @Test("a server takes a place for each connection that is under way at once")
+    func parallel() {
+        var kept = KeptConnections(places: 3)
+        let taken = ["a", "a", "b", "a", "b"].map { kept.began($0, now: 1) }
+        #expect(taken == [true, true, true, false, false])
+    }
+
     @Test("the servers that are remembered are bounded, and those that answer stay")
     func bound() {
-        var kept = KeptConnections(places: 2)
+        var kept = KeptConnections(places: 3)
         func begin(_ server: String, at now: Int64) -> Bool { kept.began(server, now: now) }
         #expect(begin("busy", at: 1))
         for number in 0...2 * KeptConnections.maximumKnown {
@@ -91,11 +98,11 @@ struct KeptConnectionsWireTests {
             let hanging = Task { try await client.fetch(.get(last.url("/hang"))) }
             _ = await last.received(1)
             for _ in 0..<2 {
-                for server in servers.prefix(6) { _ = try await client.fetch(.get(server.url())) }
+                for server in servers.prefix(8) { _ = try await client.fetch(.get(server.url())) }
             }
             hanging.cancel()
             _ = await hanging.result
         }
-        for server in servers.prefix(6) { #expect(server.requests.map(\.connection) == [1, 1, 1]) }
+        for server in servers.prefix(8) { #expect(server.requests.map(\.connection) == [1, 1, 1]) }
     }
 }

@@ -8,10 +8,11 @@ import VedetteSystem
 
 /// The fetcher over one libcurl multi handle on one thread. It lives until `shutdown` is called.
 public actor HTTPClient: Fetcher, MailCarrier {
-    /// Connections under way or kept for reuse (I8): one with TLS takes 39 KB, so all of them 80 MB.
+    /// Idle connections kept for reuse (I8): one with TLS takes 39 KB, so all of them 80 MB.
     private static let maximumConnections: rlim_t = 2048
-    /// So many of these are never kept ones: libcurl would close the one that was used longest ago, which is needed next.
-    private static let maximumUnderWay = 512
+    /// libcurl counts connections under way towards those that it keeps, and where there are more it closes the one that was
+    /// used longest ago, which is needed next. So it may keep more than `KeptConnections` ever has it keep.
+    private static let maximumUnderWay = 1024
     /// Parsed URLs kept with their origins.
     private static let maximumTargets = 16_384
     /// Up to so many URLs their last hops are kept too (I8).
@@ -49,7 +50,7 @@ public actor HTTPClient: Fetcher, MailCarrier {
     /// - Parameters:
     ///   - environment: the proxies of `Proxy.environment`.
     ///   - memory: bytes for response bodies, over all transfers.
-    ///   - connections: how many may be under way or kept.
+    ///   - connections: how many idle ones are kept at most.
     ///   - isPrivate: which addresses count as private. Tests make public hosts of loopback addresses.
     init(
         cookies: (any CookieStore)? = nil, pages: (any LoginPageReader)? = nil, environment: ProxyEnvironment = .own,
@@ -60,13 +61,13 @@ public actor HTTPClient: Fetcher, MailCarrier {
         self.cookies = SessionCookies(cookies)
         logins = LoginSessions(self.cookies, pages)
         guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, let multi = curl_multi_init(),
-            let sessions = TLSSessions()
+            let sessions = ServerCache.ofSessions()
         else { throw FetchError(.configuration, "failed to start libcurl") }
-        cc_multi_set_long(multi, CURLMOPT_MAXCONNECTS, connections)
+        cc_multi_set_long(multi, CURLMOPT_MAXCONNECTS, connections + HTTPClient.maximumUnderWay)
         loop = LoopExecutor(multi: multi)
         transfers = Transfers(
             loop, Transfers.MultiHandle(multi: multi), sessions, self.cookies, memory: memory,
-            kept: connections - min(connections / 4, HTTPClient.maximumUnderWay), isPrivate: isPrivate)
+            connections: connections, isPrivate: isPrivate)
         guard cc_resolves_in_threads() != 0 else {
             throw FetchError(
                 .configuration, "this libcurl resolves names without a thread, so one slow name would stop all requests"
@@ -105,7 +106,7 @@ public actor HTTPClient: Fetcher, MailCarrier {
         return true
     }
 
-    /// Returns how many connections may be under way or kept: at most a quarter of the descriptors that this process may have.
+    /// Returns how many idle connections are kept: at most a quarter of the descriptors that this process may have.
     static func connections() -> Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue)), &limit) == 0 else { return 64 }

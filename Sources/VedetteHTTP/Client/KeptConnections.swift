@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Decides which connections are kept after their response: those of servers that are asked again before they would close
-/// them. Each other one would take 38 KB for TLS, and libcurl looks at every kept connection once a second.
+/// them. Each other one would take 39 KB for TLS.
 ///
 /// Times are milliseconds of a clock that never jumps.
 struct KeptConnections {
@@ -18,7 +18,8 @@ struct KeptConnections {
         /// How long nothing was asked of it the last time; nil until it was asked again.
         var pause: Int64?
         var keepAlive = KeptConnections.usualKeepAlive
-        var hasPlace = false
+        /// Connections of it that are kept: as many as were under way at once.
+        var places = 0
     }
 
     private let places: Int
@@ -26,7 +27,7 @@ struct KeptConnections {
     private var servers: [String: Server] = [:]
     private var sweptAt: Int64 = 0
 
-    /// - Parameter places: servers whose connections are kept at most.
+    /// - Parameter places: connections that are kept at most.
     init(places: Int) { self.places = places }
 
     /// Notes that a request to a server begins.
@@ -38,14 +39,16 @@ struct KeptConnections {
         if !isBusy, server.endedAt > 0 { server.pause = now - server.endedAt }
         server.inFlight += 1
         let isWanted = isBusy || (server.pause ?? 0) < server.keepAlive
-        if isWanted, !server.hasPlace {
-            server.hasPlace = takePlace(now)
-        } else if !isWanted, server.hasPlace {
-            server.hasPlace = false
-            taken -= 1
+        var hasPlace = isWanted && server.inFlight <= server.places
+        if isWanted, !hasPlace, takePlace(now) {
+            server.places += 1
+            hasPlace = true
+        } else if !isWanted {
+            taken -= server.places
+            server.places = 0
         }
         servers[name] = server
-        return server.hasPlace
+        return hasPlace
     }
 
     /// Notes that a request has ended.
@@ -69,15 +72,15 @@ struct KeptConnections {
     private mutating func sweep(_ now: Int64) {
         sweptAt = now
         for (name, server) in servers
-        where server.hasPlace && server.inFlight == 0 && now - server.endedAt >= server.keepAlive {
-            servers[name]?.hasPlace = false
-            taken -= 1
+        where server.places > 0 && server.inFlight == 0 && now - server.endedAt >= server.keepAlive {
+            servers[name]?.places = 0
+            taken -= server.places
         }
     }
 
     /// Forgets the servers of which nothing is asked at the moment.
     private mutating func forgetIdle() {
         servers = servers.filter { $0.value.inFlight > 0 }
-        taken = servers.values.count { $0.hasPlace }
+        taken = servers.values.reduce(0) { $0 + $1.places }
     }
 }

@@ -36,9 +36,9 @@ final class Transfers {
 
     private let loop: LoopExecutor
     private let handle: MultiHandle
-    /// What mail and the handles that have not yet met a server with TLS resume from.
-    private let sessions: TLSSessions
-    private var sessionCache = TLSSessionCache()
+    /// For mail, and for servers without TLS.
+    private let common: ServerCache
+    private var caches = ServerCaches()
     private let authorities = TrustedCertificateCache()
     private let cookies: SessionCookies
     private let isPrivate: @Sendable (IPAddress) -> Bool
@@ -48,22 +48,22 @@ final class Transfers {
     private var lastID: RequestQueue.ID = 0
     private(set) var waiting: [RequestQueue.ID: Job] = [:]
     private(set) var running: [RequestQueue.ID: (transfer: Transfer, recipient: Recipient)] = [:]
-    private(set) lazy var mails = MailTransfers(multi, sessions, authorities) { [unowned self] in queue.finish($0) }
+    private(set) lazy var mails = MailTransfers(multi, common, authorities) { [unowned self] in queue.finish($0) }
     private var free: [Transfer] = []
     private var reuse = ConnectionReuse()
     private var keeping: KeptConnections
     private var lastTimeoutCheck: Int64 = 0
     private(set) var isShutDown = false
 
-    /// - Parameter kept: servers whose connections are kept at most.
+    /// - Parameter connections: idle connections that are kept at most.
     init(
-        _ loop: LoopExecutor, _ handle: MultiHandle, _ sessions: TLSSessions, _ cookies: SessionCookies, memory: Int,
-        kept: Int, isPrivate: @escaping @Sendable (IPAddress) -> Bool
+        _ loop: LoopExecutor, _ handle: MultiHandle, _ common: ServerCache, _ cookies: SessionCookies, memory: Int,
+        connections: Int, isPrivate: @escaping @Sendable (IPAddress) -> Bool
     ) {
-        (self.loop, self.handle, self.sessions) = (loop, handle, sessions)
+        (self.loop, self.handle, self.common) = (loop, handle, common)
         (self.cookies, self.isPrivate) = (cookies, isPrivate)
         self.memory = MemoryBudget(limit: memory)
-        keeping = KeptConnections(places: kept)
+        keeping = KeptConnections(places: connections)
     }
 
     private var multi: UnsafeMutableRawPointer { handle.multi }
@@ -75,7 +75,7 @@ final class Transfers {
         isShutDown = true
         for id in Array(waiting.keys) + Array(running.keys) + mails.ids { cancel(id) }
         free = []
-        sessionCache.removeAll()
+        caches.removeAll()
         return handle
     }
 
@@ -116,17 +116,17 @@ final class Transfers {
         let transfer =
             free.popLast()
             ?? Transfer(
-                sessions: sessions, authorities: authorities, budget: memory, streams: streams, isPrivate: isPrivate)
-        guard let transfer else {
+                cache: common, authorities: authorities, budget: memory, streams: streams, isPrivate: isPrivate)
+        guard let transfer, let cache = cache(for: hop) else {
             queue.finish(id)
             return recipient(.failure(FetchError(.memory, "there is no memory for another transfer")))
         }
         let server = hop.server
         let isKept = keeping.began(server, now: now)
-        let isFresh = reuse.needsOwnConnection(hop.tls.pin, at: hop.origin, over: server, now: now)
+        let isFresh = reuse.needsOwnConnection(to: server, now: now)
         let isSet = transfer.begin(
             id, hop, cookies: cookies.header(for: hop), on: isFresh ? .own : isKept ? .kept : .last,
-            sessions: sessions(for: hop), now: now)
+            cache: cache, now: now)
         running[id] = (transfer, recipient)
         guard isSet, curl_multi_add_handle(multi, transfer.easy) == CURLM_OK else {
             let detail = "libcurl refused an option of the request to \(hop.origin); nothing was sent"
@@ -134,11 +134,11 @@ final class Transfers {
         }
     }
 
-    private func sessions(for hop: RedirectHop) -> TLSSessions? {
-        guard hop.url.scheme == "https" else { return nil }
+    /// - Returns: nil when there is no memory.
+    private func cache(for hop: RedirectHop) -> ServerCache? {
+        guard hop.url.scheme == "https" else { return common }
         let generation = authorities.trusted(by: hop.tls)?.generation ?? 0
-        return sessionCache.sessions(
-            of: TLSSessionCache.Server(origin: hop.origin, tls: hop.tls, generation: generation))
+        return caches.cache(of: ServerCaches.Server(origin: hop.origin, tls: hop.tls, generation: generation))
     }
 
     /// Cancels a request or mail; one that has finished is left alone.

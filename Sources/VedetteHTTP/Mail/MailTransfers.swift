@@ -7,17 +7,17 @@ import VedetteSystem
 /// The mails under way, by the loop's thread alone.
 final class MailTransfers {
     private let multi: UnsafeMutableRawPointer
-    private let sessions: TLSSessions
+    private let cache: ServerCache
     private let authorities: TrustedCertificateCache
     /// Takes the id of a mail that has ended.
     private let ended: (RequestQueue.ID) -> Void
     private var mails: [RequestQueue.ID: MailTransfer] = [:]
 
     init(
-        _ multi: UnsafeMutableRawPointer, _ sessions: TLSSessions, _ authorities: TrustedCertificateCache,
+        _ multi: UnsafeMutableRawPointer, _ cache: ServerCache, _ authorities: TrustedCertificateCache,
         ended: @escaping (RequestQueue.ID) -> Void
     ) {
-        (self.multi, self.sessions, self.authorities, self.ended) = (multi, sessions, authorities, ended)
+        (self.multi, self.cache, self.authorities, self.ended) = (multi, cache, authorities, ended)
     }
 
     var isEmpty: Bool { mails.isEmpty }
@@ -33,7 +33,7 @@ final class MailTransfers {
             return recipient(.failure(FetchError(.network, "there is no memory for another transfer")))
         }
         mails[id] = transfer
-        if !transfer.configure(share: sessions.share) || curl_multi_add_handle(multi, transfer.easy) != CURLM_OK {
+        if !transfer.configure(share: cache.share) || curl_multi_add_handle(multi, transfer.easy) != CURLM_OK {
             let detail = "libcurl refused an option of the mail to \(mail.server.origin); nothing was sent"
             drop(transfer, .failure(FetchError(.configuration, detail)))
         }

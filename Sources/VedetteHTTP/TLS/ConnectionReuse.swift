@@ -2,12 +2,9 @@
 
 import VedetteCore
 
-/// Decides which transfers need a connection of their own.
-///
-/// - Pins that differ only in the case of letters: libcurl reuses a connection only for the same TLS policy, but compares pins
-///   without regard to case, as if Base64 had none.
-/// - Servers that send more than their answer has, such as the body of a 304 (RFC 9112 §6.3) a moment after its head: the
-///   rest would be read as the next response on the connection. No version of libcurl sees it before it arrives.
+/// Decides which transfers need a connection of their own: those to servers that send more than their answer has, such as the body
+/// of a 304 (RFC 9112 §6.3) a moment after its head. The rest would be read as the next response on the connection, and no
+/// version of libcurl sees it before it arrives.
 ///
 /// Times are milliseconds of a clock that never jumps.
 struct ConnectionReuse {
@@ -16,28 +13,13 @@ struct ConnectionReuse {
     /// Such servers that are remembered (I8). Without one of them, its next such response costs one repeated request.
     static let maximumServers = 1024
 
-    private var pins: [String: [String]] = [:]
     /// Until when no connection to a server is reused.
     private var unclean: [String: Int64] = [:]
 
-    /// Returns whether a transfer with this pin needs a connection of its own.
+    /// Returns whether a transfer needs a connection of its own.
     ///
     /// - Parameter server: what the connection leads to: the origin, or a proxy.
-    mutating func needsOwnConnection(_ pin: String?, at origin: String, over server: String, now: Int64) -> Bool {
-        let isUnclean = unclean.isEmpty ? false : isUnclean(server, now: now)
-        return hasSimilarPin(pin, at: origin) || isUnclean
-    }
-
-    private mutating func hasSimilarPin(_ pin: String?, at origin: String) -> Bool {
-        guard let pin else { return false }
-        let known = pins[origin, default: []]
-        if known.contains(pin) { return false }
-        if known.contains(where: { $0.lowercased() == pin.lowercased() }) { return true }
-        pins[origin, default: []].append(pin)
-        return false
-    }
-
-    private mutating func isUnclean(_ server: String, now: Int64) -> Bool {
+    mutating func needsOwnConnection(to server: String, now: Int64) -> Bool {
         guard let until = unclean[server] else { return false }
         if until > now { return true }
         unclean[server] = nil

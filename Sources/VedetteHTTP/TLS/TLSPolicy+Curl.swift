@@ -35,9 +35,9 @@ extension TLSPolicy {
         return true
     }
 
-    /// Has a handle trust the certificates of one file. libcurl would search the system's directory too, where it has one, and
-    /// without that it would not read the file again for a day.
-    /// - Parameter ca: nil to trust none.
+    /// Has libcurl read the certificates of one file alone. It would search the system's directory too, where it has one. Without
+    /// that it would keep the first certificates for a day, and put them in the place of others.
+    /// - Parameter ca: nil to read none.
     static func setOnlyAuthorities(_ ca: String?, on easy: UnsafeMutableRawPointer) -> Bool {
         cc_set_string(easy, CURLOPT_CAINFO, ca) == CURLE_OK && cc_set_string(easy, CURLOPT_CAPATH, nil) == CURLE_OK
             && cc_set_long(easy, CURLOPT_CA_CACHE_TIMEOUT, 0) == CURLE_OK

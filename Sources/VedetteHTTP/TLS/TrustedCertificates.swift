@@ -49,12 +49,8 @@ final class TrustedCertificates {
     /// - Returns: false when libcurl refused an option.
     func attach(to easy: UnsafeMutableRawPointer) -> Bool {
         let user = Unmanaged.passUnretained(self).toOpaque()
-        // libcurl reads no file. It compares the directory when it looks for a connection to use again, so connections that were
-        // verified by one file are not used where another one counts. It finds nothing in it: the file is no directory.
-        return cc_set_string(easy, CURLOPT_CAINFO, nil) == CURLE_OK
-            && cc_set_string(easy, CURLOPT_CAPATH, file) == CURLE_OK
-            // libcurl would keep the first store that it sees, and put it in the place of the others.
-            && cc_set_long(easy, CURLOPT_CA_CACHE_TIMEOUT, 0) == CURLE_OK
+        // libcurl reads no file. A connection that another file verified is not used: it is in the cache of another policy.
+        return TLSPolicy.setOnlyAuthorities(nil, on: easy)
             && cc_set_pointer(easy, CURLOPT_SSL_CTX_DATA, user) == CURLE_OK
             && cc_set_ssl_context(easy, TrustedCertificates.onContext) == CURLE_OK
     }

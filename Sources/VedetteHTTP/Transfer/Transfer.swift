@@ -13,9 +13,9 @@ final class Transfer {
     private(set) var startedAt: Int64 = 0
     /// Why we ended the transfer ourselves.
     private(set) var problem: FetchError?
-    /// What the handle resumes TLS sessions from: it always has a share, since libcurl loses the sessions of a handle's own that
-    /// gets one.
-    private var sessions: TLSSessions
+    /// Of the server that the handle was used for last. It always has one, since libcurl loses what a handle's own has that gets
+    /// one.
+    private var cache: ServerCache
     private let authorities: TrustedCertificateCache
     /// What the handle verifies certificates by.
     private var trusted: TrustedCertificates?
@@ -49,17 +49,17 @@ final class Transfer {
     private static let maximumDigestAttempts = 4
 
     init?(
-        sessions: TLSSessions, authorities: TrustedCertificateCache, budget: MemoryBudget, streams: StreamActivity,
+        cache: ServerCache, authorities: TrustedCertificateCache, budget: MemoryBudget, streams: StreamActivity,
         isPrivate: @escaping @Sendable (IPAddress) -> Bool
     ) {
         guard let easy = curl_easy_init() else { return nil }
         (self.authorities, self.streams, body) = (authorities, streams, ResponseBody(budget))
-        (self.easy, self.sessions, self.budget, self.isPrivate) = (easy, sessions, budget, isPrivate)
-        cc_set_pointer(easy, CURLOPT_SHARE, sessions.share)
+        (self.easy, self.cache, self.budget, self.isPrivate) = (easy, cache, budget, isPrivate)
+        cc_set_pointer(easy, CURLOPT_SHARE, cache.share)
     }
 
     deinit {
-        // Before `settings`, `sessions` and `trusted`, whose list, share and store it has.
+        // Before `settings`, `cache` and `trusted`, whose list, share and store it has.
         curl_easy_cleanup(easy)
     }
 
@@ -99,7 +99,7 @@ final class Transfer {
         guard let hop else { return false }
         let sent = attempts
         defer { attempts = sent }
-        return begin(id, hop, cookies: cookies, on: .own, now: startedAt)
+        return begin(id, hop, cookies: cookies, on: .own, cache: cache, now: startedAt)
     }
 
     /// Whether the response needs no more of its body: the headers of a delivery's reply, an error or a redirect suffice.
@@ -111,11 +111,11 @@ final class Transfer {
     ///
     /// - Parameters:
     ///   - cookies: the value of the Cookie header.
-    ///   - sessions: the TLS sessions of the server; nil for one without TLS.
+    ///   - cache: of the server.
     /// - Returns: false when libcurl refused an option: the handle may then have the last hop's, and must not be used.
     func begin(
         _ id: RequestQueue.ID, _ hop: RedirectHop, cookies: String?, on connection: ConnectionUse,
-        sessions: TLSSessions? = nil, now: Int64
+        cache: ServerCache, now: Int64
     ) -> Bool {
         (self.id, self.hop, startedAt) = (id, hop, now)
         (problem, speedMark) = (nil, nil)
@@ -131,9 +131,9 @@ final class Transfer {
         var isSet = true
         if !isPlain || !becomesPlain || !hasOptions(of: settings) { isSet = configure(hop, settings.options) }
         isSet = cc_set_string(easy, CURLOPT_URL, hop.sentURL) == CURLE_OK && isSet
-        if let sessions, sessions !== self.sessions {
-            isSet = cc_set_pointer(easy, CURLOPT_SHARE, sessions.share) == CURLE_OK && isSet
-            self.sessions = sessions
+        if cache !== self.cache {
+            isSet = cc_set_pointer(easy, CURLOPT_SHARE, cache.share) == CURLE_OK && isSet
+            self.cache = cache
         }
         let isKept = connection == .kept && !settings.options.isFresh
         cc_set_long(easy, CURLOPT_FORBID_REUSE, isKept ? 0 : 1)

@@ -5,8 +5,8 @@ import VedetteCore
 
 @testable import VedetteHTTP
 
-@Suite("TLS sessions")
-struct TLSSessionTests {
+@Suite("What is kept of a server: TLS sessions, connections, addresses")
+struct ServerCacheTests {
     @Test("each of twelve servers resumes its session, whose policy is the same one")
     func resumed() async throws {
         let certificates = try await Certificates.all.value
@@ -28,17 +28,17 @@ struct TLSSessionTests {
         }
     }
 
-    @Test("the sessions of the servers that were used last are kept")
+    @Test("the servers that were used last are kept, as many as there is room for")
     func bound() throws {
-        var cache = TLSSessionCache()
-        func sessions(_ number: Int) -> TLSSessions? {
-            cache.sessions(of: TLSSessionCache.Server(origin: "https://\(number)", tls: TLSPolicy()))
+        var caches = ServerCaches()
+        func cache(_ number: Int) -> ServerCache? {
+            caches.cache(of: ServerCaches.Server(origin: "https://\(number)", tls: TLSPolicy()))
         }
-        let first = sessions(0)
-        #expect(first != nil)
-        for number in 1..<TLSSessionCache.maximumServers { _ = sessions(number) }
-        #expect(sessions(0) === first)
-        for number in 1...2 * TLSSessionCache.maximumServers { _ = sessions(number) }
-        #expect(sessions(0) !== first)
+        let all = (0..<ServerCaches.maximumServers).map(cache)
+        #expect(all.allSatisfy { $0 != nil })
+        for number in 0..<ServerCaches.maximumServers { #expect(cache(number) === all[number]) }
+        for number in 0..<100 { _ = cache(ServerCaches.maximumServers + number) }
+        #expect(cache(ServerCaches.maximumServers - 1) === all.last ?? nil)
+        #expect(cache(0) !== all[0])
     }
 }
