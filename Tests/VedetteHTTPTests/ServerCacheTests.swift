@@ -28,6 +28,27 @@ struct ServerCacheTests {
         }
     }
 
+    @Test("no request is lost to a server that closes its connections at random", arguments: [1, 4])
+    func fickle(together: Int) async throws {
+        let certificates = try await Certificates.all.value
+        let pair = certificates.server
+        let server = try ScriptServer("tls.py", ["--certificate", pair.certificate, "--key", pair.key])
+        let request = Request(url: server.origin + "/fickle", tls: TLSPolicy(ca: certificates.authority))
+        try await withClient { client async throws in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<together {
+                    group.addTask {
+                        for _ in 0..<100 {
+                            let response = try await client.fetch(request)
+                            #expect(response.status == 200)
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
     @Test("the servers that were used last are kept, as many as there is room for")
     func bound() throws {
         var caches = ServerCaches()

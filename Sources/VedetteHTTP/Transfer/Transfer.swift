@@ -33,6 +33,8 @@ final class Transfer {
     private let budget: MemoryBudget
     /// How often the request was sent: libcurl repeats it on its own when a connection dies before the first byte.
     private var attempts = 0
+    /// Whether every attempt so far was made on a kept connection, which its server may have closed at that moment.
+    private var hasOnlyKept = true
     private var isFromPrivate = false
     private var secretsVersion: UInt64 = 0
     /// Whether a private address was refused before a connection was opened.
@@ -43,7 +45,8 @@ final class Transfer {
     /// What takes the body when it is a stream of records.
     private(set) var stream: StreamReceiver?
 
-    /// One retry, after a connection that died or was refused before the first byte.
+    /// One retry, after a connection that died or was refused before the first byte. Of a safe method there are more while kept
+    /// connections die, up to libcurl's five.
     private static let maximumAttempts = 2
     /// With digest authentication: the challenge, perhaps a stale one, and the answer.
     private static let maximumDigestAttempts = 4
@@ -80,6 +83,10 @@ final class Transfer {
     /// Whether a kept connection brought bytes that are no response: the server had sent more than an earlier response has.
     func isUnclean(after code: CURLcode) -> Bool {
         guard code == CURLE_WEIRD_SERVER_REPLY || code == CURLE_UNSUPPORTED_PROTOCOL, !hasAnswered else { return false }
+        return hasOpenedNone
+    }
+
+    private var hasOpenedNone: Bool {
         var opened = 0
         return cc_get_long(easy, CURLINFO_NUM_CONNECTS, &opened) == CURLE_OK && opened == 0
     }
@@ -117,9 +124,11 @@ final class Transfer {
         _ id: RequestQueue.ID, _ hop: RedirectHop, cookies: String?, on connection: ConnectionUse,
         cache: ServerCache, now: Int64
     ) -> Bool {
+        // libcurl counts its retries until the handle is reset, and the sixth fails.
+        if attempts != 1 || !hasHead { isPlain = false }
         (self.id, self.hop, startedAt) = (id, hop, now)
         (problem, speedMark) = (nil, nil)
-        (attempts, isFromPrivate, refusedPrivate) = (0, false, false)
+        (attempts, hasOnlyKept, isFromPrivate, refusedPrivate) = (0, true, false, false)
         head.reset()
         body.clear()
         message.clear()
@@ -236,9 +245,11 @@ final class Transfer {
             problem = .privateAddress(origin)
             return false
         }
+        let mayRepeat = hasOnlyKept && HTTPSyntax.isSafe(hop?.method ?? "")
+        hasOnlyKept = hasOnlyKept && hasOpenedNone
         guard attempts > 1 else { return true }
         let hasDigest = isPlain && settings?.options.digest != nil
-        guard attempts <= (hasDigest ? Transfer.maximumDigestAttempts : Transfer.maximumAttempts) else {
+        guard mayRepeat || attempts <= (hasDigest ? Transfer.maximumDigestAttempts : Transfer.maximumAttempts) else {
             problem = FetchError(.closed, "\(origin) ended the request \(attempts - 1) times without an answer")
             return false
         }

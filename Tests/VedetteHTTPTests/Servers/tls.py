@@ -5,6 +5,7 @@ import argparse
 import contextlib
 import http.server
 import json
+import random
 import socket
 import ssl
 import sys
@@ -17,8 +18,12 @@ VERSIONS = {"1.0": ssl.TLSVersion.TLSv1, "1.1": ssl.TLSVersion.TLSv1_1, "1.2": s
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     steps = threading.Semaphore(0)
+    drops_next = False
 
     def do_GET(self):
+        if self.drops_next:
+            self.close_connection = True
+            return None
         if self.path.startswith("/stream/"):
             return self.stream(self.path.rpartition("/")[2])
         if self.path == "/step":
@@ -38,6 +43,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+        if self.path == "/fickle":
+            # Without a word: at once, or in the place of its next answer.
+            self.close_connection, self.drops_next = random.choice([(False, False), (True, False), (False, True)])
+        return None
 
     def stream(self, end):
         """Pushes lines, each part when /step is asked for: `orderly` ends with a close_notify, `cut` without one, and `flood`
