@@ -9,7 +9,7 @@ import VedetteCore
 struct KeptConnectionsTests {
     @Test("a server that is asked again within a minute keeps its connection, any other closes it")
     func pause() {
-        var kept = KeptConnections(places: 10)
+        var kept = KeptConnections<String>(places: 10)
         func poll(_ server: String, at now: Int64) -> Bool {
             defer { kept.ended(server, keepAlive: nil, now: now + 10) }
             return kept.began(server, now: now)
@@ -22,7 +22,7 @@ struct KeptConnectionsTests {
 
     @Test("what a server says of its idle connections decides for it")
     func keepAlive() {
-        var kept = KeptConnections(places: 10)
+        var kept = KeptConnections<String>(places: 10)
         func poll(at now: Int64, _ keepAlive: Int64?) -> Bool {
             defer { kept.ended("a", keepAlive: keepAlive, now: now) }
             return kept.began("a", now: now)
@@ -32,7 +32,7 @@ struct KeptConnectionsTests {
 
     @Test("while a server answers, the connections of further requests to it are kept")
     func busy() {
-        var kept = KeptConnections(places: 10)
+        var kept = KeptConnections<String>(places: 10)
         func begin(at now: Int64) -> Bool { kept.began("a", now: now) }
         #expect(begin(at: 1))
         kept.ended("a", keepAlive: nil, now: 2)
@@ -43,7 +43,7 @@ struct KeptConnectionsTests {
 
     @Test("of more servers than places the first keep theirs, until they are asked no more")
     func places() {
-        var kept = KeptConnections(places: 2)
+        var kept = KeptConnections<String>(places: 2)
         func poll(_ server: String, at now: Int64) -> Bool {
             defer { kept.ended(server, keepAlive: nil, now: now) }
             return kept.began(server, now: now)
@@ -52,26 +52,40 @@ struct KeptConnectionsTests {
             #expect(["a", "b", "c"].map { poll($0, at: round * 20_000) } == [true, true, false])
         }
         #expect(poll("b", at: 119_000) && !poll("c", at: 119_000))
+        #expect(kept.sweep(now: 130_000) == ["a"] && kept.sweep(now: 139_999) == [])
         #expect(poll("c", at: 130_000) && !poll("a", at: 130_000))
     }
 
     @Test("a server takes a place for each connection that is under way at once")
     func parallel() {
-        var kept = KeptConnections(places: 3)
+        var kept = KeptConnections<String>(places: 3)
         let taken = ["a", "a", "b", "a", "b"].map { kept.began($0, now: 1) }
         #expect(taken == [true, true, true, false, false])
     }
 
+    @Test("places that a server needed once are given back when it needs them no more")
+    func shrinks() {
+        var kept = KeptConnections<String>(places: 2)
+        func poll(_ server: String, _ count: Int, at now: Int64) -> [Bool] {
+            let isKept = (0..<count).map { _ in kept.began(server, now: now) }
+            for _ in 0..<count { kept.ended(server, keepAlive: nil, now: now) }
+            return isKept
+        }
+        #expect(poll("a", 2, at: 1) == [true, true] && poll("a", 1, at: 2) == [true] && poll("b", 1, at: 3) == [false])
+        #expect(poll("a", 1, at: 4) == [true] && poll("b", 1, at: 5) == [true])
+    }
+
     @Test("the servers that are remembered are bounded, and those that answer stay")
     func bound() {
-        var kept = KeptConnections(places: 3)
+        var kept = KeptConnections<String>(places: 3, maximumKnown: 100)
         func begin(_ server: String, at now: Int64) -> Bool { kept.began(server, now: now) }
         #expect(begin("busy", at: 1))
-        for number in 0...2 * KeptConnections.maximumKnown {
+        for number in 0...200 {
             _ = begin("\(number)", at: 2)
             kept.ended("\(number)", keepAlive: nil, now: 2)
         }
         // The others have closed their connections by then.
+        #expect(Set(kept.sweep(now: 100_000)) == ["0", "1"])
         #expect(begin("busy", at: 100_000) && begin("another", at: 100_000))
     }
 }

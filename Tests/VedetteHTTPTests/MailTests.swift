@@ -38,6 +38,31 @@ struct MailTests {
         #expect(taken.tls && taken.user == "ann" && taken.raw == Mail.text)
     }
 
+    @Test("a mail that one authority allows says nothing of the next one, which has another")
+    func authorities() async throws {
+        let box = try await MailBox("--tls", "first")
+        let certificates = try await Certificates.all.value
+        try await withClient { client async throws in
+            func send(_ authority: String?) async throws -> Bool {
+                let mail = try Mail.to("b", at: box.port, scheme: "smtps") {
+                    ($0.upgrade, $0.tls.ca) = (.required, authority)
+                }
+                do throws(FetchError) {
+                    return try await client.send(mail).isAcceptance
+                } catch {
+                    #expect(error.failure == .tlsUntrusted)
+                    return false
+                }
+            }
+            for _ in 0..<2 {
+                #expect(try await send(certificates.authority))
+                #expect(try await !send(certificates.selfSigned.certificate))
+                #expect(try await !send(nil))
+            }
+        }
+        #expect(try box.taken().count == 2)
+    }
+
     @Test("a large mail arrives complete, over TLS too", arguments: ["never", "start"])
     func large(_ tls: String) async throws {
         let box = try await MailBox("--tls", tls)

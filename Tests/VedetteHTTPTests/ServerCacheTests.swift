@@ -61,5 +61,8 @@ struct ServerCacheTests {
         for number in 0..<100 { _ = cache(ServerCaches.maximumServers + number) }
         #expect(cache(ServerCaches.maximumServers - 1) === all.last ?? nil)
         #expect(cache(0) !== all[0])
+        let removed = ServerCaches.Server(origin: "https://\(ServerCaches.maximumServers - 1)", tls: TLSPolicy())
+        caches.remove(removed)
+        #expect(caches.cache(of: removed) !== all.last ?? nil)
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Libraries that are loaded at the first call of one of their functions. libcurl, libpq, libnotify and libmicrohttpd
+// Libraries that are loaded at the first call of one of their functions. libcurl with libssl, libpq, libnotify and libmicrohttpd
 // bring forty others: loading them took two thirds of the time of `vedette --help`.
 //
 // A list of a library's functions, in assembler:

@@ -10,8 +10,8 @@ import VedetteSystem
 public actor HTTPClient: Fetcher, MailCarrier {
     /// Idle connections kept for reuse (I8): one with TLS takes 39 KB, so all of them 80 MB.
     private static let maximumConnections: rlim_t = 2048
-    /// libcurl counts connections under way towards those that it keeps, and where there are more it closes the one that was
-    /// used longest ago, which is needed next. So it may keep more than `KeptConnections` ever has it keep.
+    /// Of connections without TLS, libcurl counts those under way towards the most that it keeps. Where there are more it closes the
+    /// one that was used longest ago, which is needed next. So its bound is higher than ours by this.
     private static let maximumUnderWay = 1024
     /// Parsed URLs kept with their origins.
     private static let maximumTargets = 16_384

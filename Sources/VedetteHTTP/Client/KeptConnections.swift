@@ -4,48 +4,57 @@
 /// them. Each other one would take 39 KB for TLS.
 ///
 /// Times are milliseconds of a clock that never jumps.
-struct KeptConnections {
+struct KeptConnections<Server: Hashable> {
     /// How long a server keeps an idle connection that does not say so. nginx has 75 s, Apache and Node say 5 s.
-    static let usualKeepAlive: Int64 = 60_000
-    /// Servers that are remembered (I8).
-    static let maximumKnown = 16_384
-    /// How long after the last one the servers that no longer need their place are looked for.
-    static let sweepPause: Int64 = 10_000
+    private let usualKeepAlive: Int64 = 60_000
+    /// How long after the last one the servers that no longer need their places are looked for.
+    private let sweepPause: Int64 = 10_000
 
-    private struct Server {
+    private struct State {
         var inFlight = 0
+        /// The most requests at once since nothing was asked of it the last time.
+        var mostInFlight = 0
         var endedAt: Int64 = 0
         /// How long nothing was asked of it the last time; nil until it was asked again.
         var pause: Int64?
-        var keepAlive = KeptConnections.usualKeepAlive
-        /// Connections of it that are kept: as many as were under way at once.
+        /// What it says of its connections; nil when it says nothing.
+        var keepAlive: Int64?
+        /// How many of its connections may be kept: as many as were under way at once.
         var places = 0
     }
 
     private let places: Int
+    private let maximumKnown: Int
     private var taken = 0
-    private var servers: [String: Server] = [:]
+    private var servers: [Server: State] = [:]
     private var sweptAt: Int64 = 0
 
-    /// - Parameter places: connections that are kept at most.
-    init(places: Int) { self.places = places }
+    /// - Parameters:
+    ///   - places: connections that are kept at most.
+    ///   - maximumKnown: servers that are remembered (I8).
+    init(places: Int, maximumKnown: Int = 16_384) { (self.places, self.maximumKnown) = (places, maximumKnown) }
 
     /// Notes that a request to a server begins.
     /// - Returns: whether its connection is kept.
-    mutating func began(_ name: String, now: Int64) -> Bool {
-        if servers.count >= Self.maximumKnown, servers[name] == nil { forgetIdle() }
-        var server = servers[name] ?? Server()
+    mutating func began(_ name: Server, now: Int64) -> Bool {
+        if servers.count >= maximumKnown, servers[name] == nil { forgetIdle() }
+        var server = servers[name] ?? State()
         let isBusy = server.inFlight > 0
-        if !isBusy, server.endedAt > 0 { server.pause = now - server.endedAt }
+        if !isBusy {
+            if server.endedAt > 0 { server.pause = now - server.endedAt }
+            giveBack(max(0, server.places - server.mostInFlight), of: &server)
+            server.mostInFlight = 0
+        }
         server.inFlight += 1
-        let isWanted = isBusy || (server.pause ?? 0) < server.keepAlive
+        server.mostInFlight = max(server.mostInFlight, server.inFlight)
+        let isWanted = isBusy || (server.pause ?? 0) < keepAlive(of: server)
         var hasPlace = isWanted && server.inFlight <= server.places
-        if isWanted, !hasPlace, takePlace(now) {
+        if isWanted, !hasPlace, taken < places {
+            taken += 1
             server.places += 1
             hasPlace = true
         } else if !isWanted {
-            taken -= server.places
-            server.places = 0
+            giveBack(server.places, of: &server)
         }
         servers[name] = server
         return hasPlace
@@ -53,7 +62,7 @@ struct KeptConnections {
 
     /// Notes that a request has ended.
     /// - Parameter keepAlive: what the server said of its connections; nil when it said nothing.
-    mutating func ended(_ name: String, keepAlive: Int64?, now: Int64) {
+    mutating func ended(_ name: Server, keepAlive: Int64?, now: Int64) {
         guard var server = servers[name] else { return }
         server.inFlight = max(0, server.inFlight - 1)
         server.endedAt = now
@@ -61,26 +70,28 @@ struct KeptConnections {
         servers[name] = server
     }
 
-    private mutating func takePlace(_ now: Int64) -> Bool {
-        if taken >= places, now - sweptAt >= Self.sweepPause { sweep(now) }
-        guard taken < places else { return false }
-        taken += 1
-        return true
-    }
-
     /// Takes the places of servers that have closed their connections by now.
-    private mutating func sweep(_ now: Int64) {
+    /// - Returns: these servers, whose connections are to be closed here, too; none within ten seconds of the last time.
+    mutating func sweep(now: Int64) -> [Server] {
+        guard now - sweptAt >= sweepPause else { return [] }
         sweptAt = now
-        for (name, server) in servers
-        where server.places > 0 && server.inFlight == 0 && now - server.endedAt >= server.keepAlive {
+        let idle = servers.filter {
+            $0.value.places > 0 && $0.value.inFlight == 0 && now - $0.value.endedAt >= keepAlive(of: $0.value)
+        }
+        for (name, server) in idle {
             servers[name]?.places = 0
             taken -= server.places
         }
+        return Array(idle.keys)
     }
 
-    /// Forgets the servers of which nothing is asked at the moment.
-    private mutating func forgetIdle() {
-        servers = servers.filter { $0.value.inFlight > 0 }
-        taken = servers.values.reduce(0) { $0 + $1.places }
+    private func keepAlive(of server: State) -> Int64 { server.keepAlive ?? usualKeepAlive }
+
+    private mutating func giveBack(_ count: Int, of server: inout State) {
+        taken -= count
+        server.places -= count
     }
+
+    /// Forgets the servers that have neither a request under way nor a connection that is kept.
+    private mutating func forgetIdle() { servers = servers.filter { $0.value.inFlight > 0 || $0.value.places > 0 } }
 }

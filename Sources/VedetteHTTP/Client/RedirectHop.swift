@@ -52,6 +52,9 @@ final class RedirectHop: Sendable {
         return proxy.url
     }
 
+    /// What its connections are kept under.
+    var cacheName: ServerCaches.Server { ServerCaches.Server(origin: server, tls: tls) }
+
     /// POST, PUT and PATCH send a body even when it is empty.
     var sendsBody: Bool { body != nil || method == "POST" || method == "PUT" || method == "PATCH" }
 

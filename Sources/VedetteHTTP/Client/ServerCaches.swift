@@ -35,7 +35,7 @@ final class ServerCache {
 ///
 /// Each server has its own, for three reasons. libcurl keeps eight sessions for a share and five for a handle (7.88; from 8.12 on 25
 /// for a multi handle), so a watcher of more servers would resume none. It looks at every connection and every address of
-/// a cache at the end of each transfer. And no connection or session is used under another policy than it was verified under,
+/// a cache at the end of each transfer. (So the name of a proxy is resolved for each server behind it.) And no connection or session is used under another policy than it was verified under,
 /// whatever libcurl compares: of pins it ignores the case.
 struct ServerCaches {
     /// Servers that are kept (I8). One takes about 20 KB, half of it the server's certificate in its sessions.
@@ -44,23 +44,33 @@ struct ServerCaches {
     struct Server: Hashable {
         var origin: String
         var tls: TLSPolicy
-        /// Of what the policy trusts.
-        var generation = 0
     }
 
-    private var known: [Server: (cache: ServerCache, lastUse: UInt64)] = [:]
+    private struct Entry {
+        var cache: ServerCache
+        /// Of the authorities that verified what is in the cache.
+        var version: TrustedCertificates.Version?
+        var lastUse: UInt64
+    }
+
+    private var known: [Server: Entry] = [:]
     private var uses: UInt64 = 0
 
     /// Returns the cache of a server, which may be a new one; nil when there is no memory.
-    mutating func cache(of server: Server) -> ServerCache? {
+    /// - Parameter version: of the authorities that the policy trusts now. What others verified is dropped.
+    mutating func cache(of server: Server, _ version: TrustedCertificates.Version? = nil) -> ServerCache? {
         uses += 1
         known[server]?.lastUse = uses
-        if let cache = known[server]?.cache { return cache }
+        if let entry = known[server], entry.version == version { return entry.cache }
         guard let cache = ServerCache() else { return nil }
         if known.count >= Self.maximumServers { forgetOldest() }
-        known[server] = (cache, uses)
+        known[server] = Entry(cache: cache, version: version, lastUse: uses)
         return cache
     }
+
+    /// Closes the idle connections of a server, and forgets its sessions, too: libcurl would look at the connections when it is
+    /// asked again, and not before.
+    mutating func remove(_ server: Server) { known[server] = nil }
 
     /// Forgets so many that it is seldom done, and so few that it takes no time.
     private mutating func forgetOldest() {

@@ -51,7 +51,7 @@ final class Transfers {
     private(set) lazy var mails = MailTransfers(multi, common, authorities) { [unowned self] in queue.finish($0) }
     private var free: [Transfer] = []
     private var reuse = ConnectionReuse()
-    private var keeping: KeptConnections
+    private var keeping: KeptConnections<ServerCaches.Server>
     private var lastTimeoutCheck: Int64 = 0
     private(set) var isShutDown = false
 
@@ -116,14 +116,13 @@ final class Transfers {
         let transfer =
             free.popLast()
             ?? Transfer(
-                cache: common, authorities: authorities, budget: memory, streams: streams, isPrivate: isPrivate)
+                common: common, authorities: authorities, budget: memory, streams: streams, isPrivate: isPrivate)
         guard let transfer, let cache = cache(for: hop) else {
             queue.finish(id)
             return recipient(.failure(FetchError(.memory, "there is no memory for another transfer")))
         }
-        let server = hop.server
-        let isKept = keeping.began(server, now: now)
-        let isFresh = reuse.needsOwnConnection(to: server, now: now)
+        let isKept = keeping.began(hop.cacheName, now: now)
+        let isFresh = reuse.needsOwnConnection(to: hop.server, now: now)
         let isSet = transfer.begin(
             id, hop, cookies: cookies.header(for: hop), on: isFresh ? .own : isKept ? .kept : .last,
             cache: cache, now: now)
@@ -137,8 +136,7 @@ final class Transfers {
     /// - Returns: nil when there is no memory.
     private func cache(for hop: RedirectHop) -> ServerCache? {
         guard hop.url.scheme == "https" else { return common }
-        let generation = authorities.trusted(by: hop.tls)?.generation ?? 0
-        return caches.cache(of: ServerCaches.Server(origin: hop.origin, tls: hop.tls, generation: generation))
+        return caches.cache(of: hop.cacheName, authorities.trusted(by: hop.tls)?.currentVersion)
     }
 
     /// Cancels a request or mail; one that has finished is left alone.
@@ -161,7 +159,7 @@ final class Transfers {
         guard let (transfer, recipient) = running.removeValue(forKey: id) else { return }
         curl_multi_remove_handle(multi, transfer.easy)
         queue.finish(id)
-        if let server = transfer.hop?.server {
+        if let server = transfer.hop?.cacheName {
             keeping.ended(server, keepAlive: transfer.keepAlive, now: KernelClock.monotonic.milliseconds)
         }
         let open = transfer.stream.flatMap { $0.isOpen ? $0 : nil }
@@ -184,6 +182,7 @@ final class Transfers {
             completed(easy, cc_result(message))
         }
         dropEvicted()
+        for server in keeping.sweep(now: KernelClock.monotonic.milliseconds) { caches.remove(server) }
         mails.advance()
         checkTimeouts()
         startWaiting()

@@ -69,6 +69,8 @@ final class MailTransfer {
         cc_set_long(easy, CURLOPT_NOSIGNAL, 1)
         cc_quick_exit(easy)
         cc_set_long(easy, CURLOPT_FRESH_CONNECT, 1)
+        // All mail has one cache of sessions, in which libcurl does not tell by which authorities one was verified.
+        cc_set_long(easy, CURLOPT_SSL_SESSIONID_CACHE, 0)
         cc_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
         let limit = max(1, Int(mail.timeout.wholeMilliseconds))
         cc_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, limit)

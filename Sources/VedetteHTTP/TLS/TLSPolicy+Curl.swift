@@ -35,8 +35,8 @@ extension TLSPolicy {
         return true
     }
 
-    /// Has libcurl read the certificates of one file alone. It would search the system's directory too, where it has one. Without
-    /// that it would keep the first certificates for a day, and put them in the place of others.
+    /// Has libcurl read the certificates of one file alone: it would search the system's directory too, where it has one. It keeps
+    /// none of them, since libcurl 7.88 puts what it keeps in the place of what `TrustedCertificates` sets.
     /// - Parameter ca: nil to read none.
     static func setOnlyAuthorities(_ ca: String?, on easy: UnsafeMutableRawPointer) -> Bool {
         cc_set_string(easy, CURLOPT_CAINFO, ca) == CURLE_OK && cc_set_string(easy, CURLOPT_CAPATH, nil) == CURLE_OK

@@ -15,16 +15,19 @@ final class TrustedCertificates {
     /// The file of `tls.ca`; nil for the system's.
     private let file: String?
     private var store: OpaquePointer?
-    private var version: Version?
-    /// How often they were read.
-    private var count = 0
+    private var version = Version()
 
-    /// What tells that a file was replaced or written.
-    private struct Version: Equatable {
-        var inode: ino_t
-        var size: off_t
-        var seconds: Int
-        var nanoseconds: Int
+    /// What tells that certificates were added, removed or replaced.
+    struct Version: Equatable {
+        fileprivate var file: FileState?
+        fileprivate var directory: FileState?
+    }
+
+    fileprivate struct FileState: Equatable {
+        private var inode: ino_t
+        private var size: off_t
+        private var seconds: Int
+        private var nanoseconds: Int
 
         /// Nil for a file that cannot be found.
         init?(of path: String) {
@@ -45,7 +48,7 @@ final class TrustedCertificates {
         return String(cString: name).hasPrefix("OpenSSL/3.") && OPENSSL_version_major() == 3
     }()
 
-    /// Has a handle verify certificates by these. It must not be used when this is freed.
+    /// Has a handle verify certificates by these. The handle must not be used any more when this is freed.
     /// - Returns: false when libcurl refused an option.
     func attach(to easy: UnsafeMutableRawPointer) -> Bool {
         let user = Unmanaged.passUnretained(self).toOpaque()
@@ -66,17 +69,23 @@ final class TrustedCertificates {
 
     /// Returns the store, read again where its file was changed; nil when it cannot be read.
     func current() -> OpaquePointer? {
-        let path = file ?? TrustedCertificates.systemFile
-        let version = path.flatMap(Version.init)
+        let version = versionOnDisk
         if let store, version == self.version { return store }
         guard let new = read() else { return nil }
         X509_STORE_free(store)
-        (store, self.version, count) = (new, version, count + 1)
+        (store, self.version) = (new, version)
         return new
     }
 
-    /// Changes when they are read again. A session or a connection that others verified must not be used then.
-    var generation: Int { current() == nil ? 0 : count }
+    /// What is read now. A session or a connection that another version verified must not be used.
+    var currentVersion: Version? { current() == nil ? nil : version }
+
+    private var versionOnDisk: Version {
+        if let file { return Version(file: FileState(of: file)) }
+        return Version(
+            file: TrustedCertificates.systemFile.flatMap(FileState.init),
+            directory: TrustedCertificates.systemDirectory.flatMap(FileState.init))
+    }
 
     private func read() -> OpaquePointer? {
         defer { ERR_clear_error() }
@@ -93,8 +102,8 @@ final class TrustedCertificates {
 
     // MARK: The system's
 
-    private static var systemFile: String? { path(cc_version()?.pointee.cainfo) }
-    private static var systemDirectory: String? { path(cc_version()?.pointee.capath) }
+    private static let systemFile = path(cc_version()?.pointee.cainfo)
+    private static let systemDirectory = path(cc_version()?.pointee.capath)
 
     private static func path(_ name: UnsafePointer<CChar>?) -> String? { name.map { String(cString: $0) } }
 

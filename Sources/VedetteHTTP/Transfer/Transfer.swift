@@ -13,9 +13,11 @@ final class Transfer {
     private(set) var startedAt: Int64 = 0
     /// Why we ended the transfer ourselves.
     private(set) var problem: FetchError?
-    /// Of the server that the handle was used for last. It always has one, since libcurl loses what a handle's own has that gets
+    /// Of the server that the handle was used for last. It always has one: libcurl drops a handle's own sessions when it gets
     /// one.
     private var cache: ServerCache
+    /// What it has between two transfers, so that it keeps no server's cache alive.
+    private let common: ServerCache
     private let authorities: TrustedCertificateCache
     /// What the handle verifies certificates by.
     private var trusted: TrustedCertificates?
@@ -52,13 +54,13 @@ final class Transfer {
     private static let maximumDigestAttempts = 4
 
     init?(
-        cache: ServerCache, authorities: TrustedCertificateCache, budget: MemoryBudget, streams: StreamActivity,
+        common: ServerCache, authorities: TrustedCertificateCache, budget: MemoryBudget, streams: StreamActivity,
         isPrivate: @escaping @Sendable (IPAddress) -> Bool
     ) {
         guard let easy = curl_easy_init() else { return nil }
         (self.authorities, self.streams, body) = (authorities, streams, ResponseBody(budget))
-        (self.easy, self.cache, self.budget, self.isPrivate) = (easy, cache, budget, isPrivate)
-        cc_set_pointer(easy, CURLOPT_SHARE, cache.share)
+        (self.easy, self.common, self.cache, self.budget, self.isPrivate) = (easy, common, common, budget, isPrivate)
+        cc_set_pointer(easy, CURLOPT_SHARE, common.share)
     }
 
     deinit {
@@ -140,16 +142,20 @@ final class Transfer {
         var isSet = true
         if !isPlain || !becomesPlain || !hasOptions(of: settings) { isSet = configure(hop, settings.options) }
         isSet = cc_set_string(easy, CURLOPT_URL, hop.sentURL) == CURLE_OK && isSet
-        if cache !== self.cache {
-            isSet = cc_set_pointer(easy, CURLOPT_SHARE, cache.share) == CURLE_OK && isSet
-            self.cache = cache
-        }
+        isSet = use(cache) && isSet
         let isKept = connection == .kept && !settings.options.isFresh
         cc_set_long(easy, CURLOPT_FORBID_REUSE, isKept ? 0 : 1)
         isPlain = becomesPlain && isSet
         cc_set_list(easy, CURLOPT_HTTPHEADER, settings.headers)
         self.settings = settings
         return isSet
+    }
+
+    private func use(_ cache: ServerCache) -> Bool {
+        guard cache !== self.cache else { return true }
+        guard cc_set_pointer(easy, CURLOPT_SHARE, cache.share) == CURLE_OK else { return false }
+        self.cache = cache
+        return true
     }
 
     private func hasOptions(of settings: TransferSettings) -> Bool {
@@ -398,8 +404,9 @@ final class Transfer {
             memory: isKnown ? nil : memory)
     }
 
-    /// Releases the memory of the last hop.
+    /// Releases the memory of the last hop, and what is kept of its server.
     func reset() {
+        _ = use(common)
         (hop, stream) = (nil, nil)
         body.release()
     }

@@ -5,7 +5,7 @@ import Glibc
 /// How many files and connections this process may have open. Most systems begin a process with 1,024, for programs that call
 /// select(2), and let it have more (systemd.exec(5), LimitNOFILE=).
 enum OpenFiles {
-    /// What a watcher asks for: a quarter of it are kept connections.
+    /// What a watcher asks for: a quarter of it is for connections that are kept.
     static let wanted: UInt64 = 8192
 
     struct Limit: Sendable {
@@ -13,7 +13,7 @@ enum OpenFiles {
         var current, maximum: UInt64
     }
 
-    /// Nil where there is none.
+    /// Nil where there is none, or where it cannot be read.
     static var limit: Limit? {
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0, limit.rlim_cur != rlim_t.max else { return nil }

@@ -26,7 +26,7 @@ struct SystemCheck {
         if let openFiles, openFiles < needed {
             .warning(
                 "open files", "only \(openFiles) are allowed; \(counted(sources, "source")) may need \(needed)",
-                remedy: "`ulimit -n 4096`, or LimitNOFILE=4096 in the unit")
+                remedy: "LimitNOFILE=4096 in the unit, or a hard limit of 4096 in limits.conf(5)")
         } else {
             .ok(
                 "open files",
