@@ -11,7 +11,8 @@ final class Transfers {
     /// What waits in the queue.
     enum Job {
         case request(RedirectHop, Recipient)
-        case mail(Mail, MailTransfer.Recipient)
+        /// Indirect: a mail is large, and each request would be copied with as many bytes.
+        indirect case mail(Mail, MailTransfer.Recipient)
 
         fileprivate func fail(_ error: FetchError) {
             switch self {
