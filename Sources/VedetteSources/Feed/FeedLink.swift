@@ -60,8 +60,11 @@ enum FeedLink {
     /// Returns an address without scheme and fragment, which change when a site moves to https or edits an entry.
     static func bare(_ address: String) -> String {
         let address = key(address)
-        guard address.hasPrefix("http"), let scheme = address.firstRange(of: "://") else { return address }
-        return String(address[scheme.upperBound...].prefix { $0 != "#" })
+        let bytes = address.utf8
+        guard address.hasPrefix("http"),
+            let scheme = bytes.indices.first(where: { bytes[$0...].starts(with: "://".utf8) })
+        else { return address }
+        return String(decoding: bytes[scheme...].dropFirst(3).prefix { $0 != UInt8(ascii: "#") }, as: UTF8.self)
     }
 
     private static func isTracking(_ parameter: Substring) -> Bool {

@@ -49,24 +49,30 @@ extension Differ {
     /// The items of a window found again by their marks, where the known key is gone and no other item has the mark. An item
     /// under a value that turned out to be shared is found again even when it had left, and by its content, too.
     func partlyRekeyed(_ new: Observation, _ old: SnapshotHead, _ stored: [String: StoredItem]) -> Rekeyed? {
-        guard new.mode == .window, let places = new.items.first.map({ self.marks(of: $0, new).count }), places > 0
-        else { return nil }
-        var unknown = new.items.filter { stored[$0.key] == nil }
-        if unknown.isEmpty { return nil }
-        let present = Set(new.items.lazy.map(\.key))
+        guard new.mode == .window else { return nil }
+        var unknown = new.items.indices.filter { stored[new.items[$0].key] == nil }.map { new.items[$0] }
+        guard let first = unknown.first else { return nil }
+        let present = new.keys
         let shared = new.sharedKeys.digests == old.sharedKeys.digests ? SharedKeys() : new.sharedKeys
+        /// The kind's own marks, and behind them the content where an id is none.
+        func allMarks(of item: Item) -> [String?] {
+            let isContentMark = shared.contains(item.key) || (!shared.digests.isEmpty && present.contains(item.key))
+            return self.marks(of: item, new) + [isContentMark ? String(item.digest) : nil]
+        }
+        let places = self.marks(of: first, new).count
+        if places == 0 { return nil }
         var gone = stored.values.filter { row in
             !present.contains(row.key) && (row.absentSince == nil || shared.contains(row.key))
         }.compactMap(\.item)
-        if gone.isEmpty { return nil }
-        // The kind's own marks, and behind them the content where an id is none.
-        let marks = Dictionary(
-            (gone + new.items).map { item in
-                let isContentMark = shared.contains(item.key) || (!shared.digests.isEmpty && present.contains(item.key))
-                return (item.key, self.marks(of: item, new) + [isContentMark ? String(item.digest) : nil])
-            }
-        ) { first, _ in first }
+        var marks = Dictionary((gone + unknown).map { ($0.key, allMarks(of: $0)) }) { first, _ in first }
         func mark(_ item: Item, _ place: Int) -> String? { marks[item.key]?[place] ?? nil }
+        // Mostly an entry came and the oldest left, which have nothing in common: then no other item needs a look.
+        let haveCommonMark = (0...places).contains { place in
+            let left = Set(gone.lazy.compactMap { mark($0, place) })
+            return !left.isEmpty && unknown.contains { mark($0, place).map(left.contains) ?? false }
+        }
+        guard haveCommonMark else { return nil }
+        for item in new.items where marks[item.key] == nil { marks[item.key] = allMarks(of: item) }
         let others = new.items.filter { stored[$0.key] != nil }
         let haveOneAddress = [new.items, others + gone].contains { items in
             Set(items.lazy.map { mark($0, 0) }).count < items.count

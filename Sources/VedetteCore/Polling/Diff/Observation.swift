@@ -29,4 +29,12 @@ public struct Observation: Sendable {
         (self.items, self.mode, self.validators, self.digest) = (items, mode, validators, digest)
         self.asked = asked
     }
+
+    /// The keys of its items.
+    var keys: Set<String> {
+        var keys = Set<String>(minimumCapacity: items.count)
+        // By its place: an iteration copies each item, with a reference count for each of its values.
+        for place in items.indices { keys.insert(items[place].key) }
+        return keys
+    }
 }
