@@ -18,8 +18,8 @@ public struct StableHash: Sendable {
 
     /// Adds a text as UTF-8, with its length.
     public mutating func add(_ text: String) {
-        var text = text
-        text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
+        let isWhole: Void? = text.utf8.withContiguousStorageIfAvailable { add(UnsafeRawBufferPointer($0)) }
+        if isWhole == nil { Array(text.utf8).withUnsafeBytes { add($0) } }
     }
 
     /// Adds bytes, with their number.

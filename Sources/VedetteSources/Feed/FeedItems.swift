@@ -44,13 +44,13 @@ struct FeedItems {
         return nil
     }
 
-    mutating func add(_ entry: FeedEntry) { entries.append(entry) }
+    mutating func add(_ entry: consuming FeedEntry) { entries.append(entry) }
 
     /// Makes the items of all entries.
     /// - Parameter authors: the feed's own, of entries without one (RFC 4287 §4.2.1).
     mutating func finish(authors: [String]) {
         all.reserveCapacity(entries.count)
-        for (key, entry) in keys.choose(for: entries) { all.append(item(key, entry, authors)) }
+        for chosen in keys.choose(for: entries) { all.append(item(chosen.key, entries[chosen.place], authors)) }
     }
 
     private mutating func item(_ key: String, _ entry: FeedEntry, _ authors: [String]) -> Item {
@@ -59,6 +59,7 @@ struct FeedItems {
         var item = Item(
             key: key, title: entry.title ?? FeedItems.title(entry.content ?? ""), url: address(entry, link))
         item.time = time(entry)
+        item.notes.reserveCapacity(4)
         set("author", authors.isEmpty ? nil : .text(authors.joined(separator: ", ")), &item)
         set("categories", entry.categories.isEmpty ? nil : .list(entry.categories), &item)
         set("content", kept(entry.content ?? "").map(Value.text), &item)

@@ -20,20 +20,28 @@ struct FeedKeys {
     ///   - shared: the values that earlier polls found shared: one of their entries may be alone by now.
     init(by names: [String], shared: SharedKeys) { (self.names, self.shared) = (names, shared) }
 
+    /// An entry that counts.
+    struct Chosen {
+        var key: String
+        /// Where it stands among the entries.
+        var place: Int
+    }
+
     /// Returns the entries that count, in document order, with their keys.
-    mutating func choose(for entries: [FeedEntry]) -> [(key: String, entry: FeedEntry)] {
-        var chosen = entries.map { (key: key(of: $0), entry: $0) }
+    mutating func choose(for entries: [FeedEntry]) -> [Chosen] {
+        var chosen = entries.indices.map { Chosen(key: key(of: entries[$0]), place: $0) }
         var rounds = 0
         // Each round leaves out entries or takes a value away from them.
         while Set(chosen.lazy.map(\.key)).count < chosen.count {
             rounds += 1
             var kept: [Int] = []
-            for (key, group) in Dictionary(grouping: chosen.indices, by: { chosen[$0].key }) {
-                var newest = newest(of: group, in: chosen) { entry in
+            for (key, equal) in Dictionary(grouping: chosen, by: \.key) {
+                let group = equal.map(\.place)
+                var newest = newest(of: group, in: entries) { entry in
                     entry.key(by: names) == nil ? entry.versionMarks(besides: key) : [""]
                 }
-                if newest.count > 1 || areEntries(group, in: chosen) {
-                    newest = self.newest(of: group, in: chosen) { [$0.whole] }
+                if newest.count > 1 || areEntries(group, among: chosen.count, in: entries) {
+                    newest = self.newest(of: group, in: entries) { [$0.whole] }
                 }
                 // Only a feed that is made for it needs as many rounds as it has entries.
                 if rounds > FeedKeys.maximumRounds { newest = Array(newest.prefix(1)) }
@@ -41,7 +49,7 @@ struct FeedKeys {
                 if newest.count > 1 { shared.insert(key, isShown: !key.hasPrefix(FeedEntry.hashMark)) }
                 kept += newest
             }
-            chosen = kept.sorted().map { (key(of: chosen[$0].entry), chosen[$0].entry) }
+            chosen = kept.sorted().map { Chosen(key: key(of: entries[$0]), place: $0) }
         }
         return chosen
     }
@@ -52,26 +60,26 @@ struct FeedKeys {
     }
 
     /// Whether entries with one key are too many and too different for versions of one.
-    private func areEntries(_ group: [Int], in chosen: [(key: String, entry: FeedEntry)]) -> Bool {
-        guard group.count > 2, group.allSatisfy({ chosen[$0].entry.key(by: names) == nil }) else { return false }
-        return group.count == chosen.count || Set(group.map { chosen[$0].entry.title }).count == group.count
+    private func areEntries(_ group: [Int], among count: Int, in entries: [FeedEntry]) -> Bool {
+        guard group.count > 2, group.allSatisfy({ entries[$0].key(by: names) == nil }) else { return false }
+        return group.count == count || Set(group.map { entries[$0].title }).count == group.count
     }
 
     /// Returns the newest version of each entry among those with one key.
     /// - Parameter marks: texts of which versions of one entry have one in common.
     private func newest(
-        of group: [Int], in chosen: [(key: String, entry: FeedEntry)], by marks: (FeedEntry) -> [String]
+        of group: [Int], in entries: [FeedEntry], by marks: (FeedEntry) -> [String]
     ) -> [Int] {
         guard group.count > 1 else { return group }
         var (places, kept): ([String: Int], [Int]) = ([:], [])
         for index in group {
-            let entry = chosen[index].entry
+            let entry = entries[index]
             let marks = marks(entry)
             let place = marks.lazy.compactMap { places[$0] }.first ?? kept.count
             for mark in marks { places[mark] = place }
             if place == kept.count {
                 kept.append(index)
-            } else if entry.isNewer(than: chosen[kept[place]].entry) {
+            } else if entry.isNewer(than: entries[kept[place]]) {
                 kept[place] = index
             }
         }

@@ -262,7 +262,10 @@ struct FeedReading {
         if isPermaLink, entry.link == nil, entry.page == nil, let id = entry.id, FeedLink.isPlain(text: id) {
             entry.link = id
         }
-        items.add(entry)
+        // Moved: a copy would count a reference for each of its values.
+        var finished = FeedEntry()
+        swap(&finished, &entry)
+        items.add(finished)
     }
 
     /// Completes the items at the end of the document.

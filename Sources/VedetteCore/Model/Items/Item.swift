@@ -21,16 +21,7 @@ public struct Item: Sendable, Hashable {
 
     /// The decimal sign of fields with a number that is ambiguous alone, or was before the last change: see `DecimalSigns`. As
     /// read, the sign by which measures were written. It is never compared.
-    public var decimals: [String: Character] = [:]
-
-    /// Creates an item.
-    public init(
-        key: String, title: String? = nil, state: String? = nil, url: String? = nil, time: Timestamp? = nil,
-        fields: Fields = Fields(), notes: Fields = Fields(), measures: Fields = Fields()
-    ) {
-        (self.key, self.title, self.state, self.url) = (key, title, state, url)
-        (self.time, self.fields, self.notes, self.measures) = (time, fields, notes, measures)
-    }
+    public var decimals: [String: Character]
 
     /// The value that `item.NAME` means in rules and templates: `key`, `title`, `state`, `url`, else the field, the measure or
     /// the note of that name.
@@ -61,5 +52,19 @@ public struct Item: Sendable, Hashable {
             }
         }
         return digest.value
+    }
+}
+
+// In an extension, beside the initialiser that the compiler makes: one in the struct makes the item, copies it with a
+// reference count for each value, and destroys the first (Swift 6.3.1, optimised).
+extension Item {
+    /// Creates an item.
+    public init(
+        key: String, title: String? = nil, state: String? = nil, url: String? = nil, time: Timestamp? = nil,
+        fields: Fields = Fields(), notes: Fields = Fields(), measures: Fields = Fields()
+    ) {
+        self.init(
+            key: key, title: title, state: state, url: url, time: time, fields: fields, notes: notes,
+            measures: measures, decimals: [:])
     }
 }

@@ -69,12 +69,12 @@ public struct Differ: Sendable {
         let entered = source.kind.entered(new.items, known: stored.keys, since: old.goodAt)
         let firstPage = new.firstPageCount ?? new.items.count
         var known = 0
-        for (i, item) in new.items.enumerated() {
-            if let before = stored[item.key] {
+        for i in new.items.indices {
+            if let before = stored[new.items[i].key] {
                 known += 1
-                compare(item, with: before, fresh: fresh, into: &difference)
+                compare(new.items[i], with: before, fresh: fresh, into: &difference)
             } else {
-                var item = item
+                var item = new.items[i]
                 item.decimals = difference.head.decimals.signs(of: item)
                 difference.writes.append(StoredItem(item, digest: item.digest, stateSince: now))
                 if !reappeared.contains(item.key) {
@@ -96,7 +96,7 @@ public struct Differ: Sendable {
                 mode: new.mode, isBelieved: new.items.isEmpty && old.emptiness != nil,
                 wasWhole: old.isWhole || source.kind.mode == .list,
                 shown: new.since.map { shown(before: $0, stored, room: Differ.maximumShown - new.items.count) } ?? [])
-            classify(absence, stored: stored, present: Set(new.items.lazy.map(\.key)), into: &difference)
+            classify(absence, stored: stored, present: new.keys, into: &difference)
         }
         difference.events = ordered(difference.events, ascends: reappearance.order.ascends)
         return difference
@@ -119,9 +119,9 @@ public struct Differ: Sendable {
         (head.count, head.isWhole) = (new.items.count, new.mode == .list)
         head.sharedKeys = new.sharedKeys.bounded
         (head.hasEndTag, head.warning) = (new.hasEndTag, new.warning)
-        for item in new.items {
-            if let state = item.state { head.states[state, default: 0] += 1 }
-            head.note(item.time, publication: source.kind.publication(of: item))
+        for place in new.items.indices {
+            if let state = new.items[place].state { head.states[state, default: 0] += 1 }
+            head.note(new.items[place].time, publication: source.kind.publication(of: new.items[place]))
         }
         let isUndated = new.items.contains { $0.time == nil } || head.oldestPublication.map { $0 > now } ?? false
         if new.mode == .window, isUndated {

@@ -25,7 +25,8 @@ struct WindowReappearance {
         let isAhead = old.oldestPublication.map { $0 > old.goodAt } ?? false
         var backdated: [String] = []
         var unplaced: [Int] = []
-        for (i, item) in new.items.enumerated() where stored[item.key] == nil {
+        for i in new.items.indices where stored[new.items[i].key] == nil {
+            let item = new.items[i]
             let isBehindKnown = lastKnown.map { i > $0 } ?? false
             let publication = kind.publication(of: item)
             guard let time = item.time, !isAhead || publication.map({ $0 > old.goodAt }) ?? true else {
@@ -55,7 +56,7 @@ struct WindowReappearance {
     /// Sorts unknown items whose dates decide nothing by their places. What follows the known ones is new when nothing left,
     /// so that nothing could slide in, or when the order ascends: what left stood at the front.
     private mutating func place(_ unplaced: [Int], _ lastKnown: Int) {
-        let present = Set(new.items.lazy.map(\.key))
+        let present = new.keys
         let left = stored.values.lazy.filter { $0.absentSince == nil && !present.contains($0.key) }.map(\.key)
         let behind = unplaced.filter { $0 > lastKnown }
         let isAtEnd = behind.count == unplaced.count && behind[0] < firstPage
@@ -76,7 +77,7 @@ struct WindowReappearance {
 
     /// Whether an entry left a window although an older one stayed: it did not leave at the old end.
     private var hasDeletion: Bool {
-        let present = Set(new.items.lazy.map(\.key))
+        let present = new.keys
         let oldestKept = new.items.lazy.filter { stored[$0.key] != nil }.compactMap(\.time).min()
         return stored.values.contains { before in
             guard before.absentSince == nil, !present.contains(before.key) else { return false }

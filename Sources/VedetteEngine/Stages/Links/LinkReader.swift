@@ -133,7 +133,7 @@ extension PollReader {
     func readLinks(
         of items: inout [Item], _ template: RequestTemplate, isPublic: Bool
     ) async -> (warnings: [String], cache: LinkCache?) {
-        let named = items.map { source.kind.links(of: $0, base: source.url, all: false) }
+        let named = items.indices.map { source.kind.links(of: items[$0], base: source.url, all: false) }
         let all = named.flatMap { $0 }
         guard !all.isEmpty else { return ([], nil) }
         let reader = LinkReader(
