@@ -243,7 +243,8 @@ struct cj_reader {
         return CJ_OK;
     }
 
-    int walk(ondemand::value value, const Place &place, uint32_t depth) {
+    /// The value is passed by reference: it has three words, and to copy them just after they were written stalls.
+    int walk(ondemand::value &value, const Place &place, uint32_t depth) {
         if (depth >= limits.depth) { return CJ_TOO_DEEP; }
         ondemand::json_type type;
         if (value.type().get(type)) { return CJ_SYNTAX; }

@@ -45,6 +45,7 @@ public struct JSONRow: ~Copyable {
     public let count: Int
     /// Whether the row is an object that is no element of an array: the root, or what `items` leads to.
     public let isSingle: Bool
+    /// For each column the path inside the elements of an array; empty where no column has one.
     let elementPaths: [JSONPath?]
 
     public func kind(_ column: Int) -> JSONKind { JSONKind(cell(column)) }
@@ -95,7 +96,7 @@ public struct JSONRow: ~Copyable {
     ///
     /// - Parameter nested: what is made of the JSON text of a nested value.
     public func elements(_ column: Int, nested: (String) -> String) -> [String]? {
-        guard let path = elementPaths[column] else { return nil }
+        guard !elementPaths.isEmpty, let path = elementPaths[column] else { return nil }
         return JSONCell.raw(decoded(column)).elements(at: path, nested: nested)
     }
 

@@ -13,7 +13,7 @@ public final class JSONReader {
     private let columns: Int
     private let documentColumns: Int
     private let objectIsRow: Bool
-    /// For each column the path inside the elements of an array; nil for a value itself.
+    /// For each column the path inside the elements of an array, nil for a value itself; empty where all are values.
     private let elementPaths: [JSONPath?]
 
     /// The values of a whole document beside its rows.
@@ -49,7 +49,8 @@ public final class JSONReader {
         self.nullIsEmpty = nullIsEmpty
         self.objectIsRow = objectIsRow
         self.columns = columns.count
-        elementPaths = columns.map { $0.elementSteps.map { JSONPath(steps: $0) } }
+        let paths = columns.map { $0.elementSteps.map { JSONPath(steps: $0) } }
+        elementPaths = paths.contains { $0 != nil } ? paths : []
         documentColumns = document.count
         add(items ?? .root, inRow: false)
         cj_end_items(reader, itemsAreMembers ? 1 : 0)

@@ -155,6 +155,12 @@ extension ItemPlan {
             if let fixed { fixed } else if hasOwnKey { try filter.key(try self.key.text(row), &list.filtering) } else {
                 ""
             }
+        list.add(try item(of: row, key: key, hasOwnKey: hasOwnKey, &list))
+    }
+
+    private func item(
+        of row: borrowing some ItemRow & ~Copyable, key: String, hasOwnKey: Bool, _ list: inout ItemList
+    ) throws(ReadError) -> Item {
         // Built in one initializer call: an item that grows field by field is copied when it is handed on.
         var signs: [String: Character] = [:]
         var item = Item(
@@ -169,7 +175,7 @@ extension ItemPlan {
             // Throws, since there is none.
             _ = try self.key.text(row)
         }
-        list.add(item)
+        return item
     }
 
     private func filteredTitle(

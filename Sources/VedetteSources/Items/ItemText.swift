@@ -10,12 +10,18 @@ struct ItemText: Sendable {
         case column(Int)
     }
 
-    private let parts: [Part]
+    private enum Form {
+        /// One expression alone, as nearly all are.
+        case column(Int)
+        case template([Part])
+    }
+
+    private let form: Form
 
     /// - Parameter place: the option, and inside a list or map the place in it, for an error.
     init(_ text: String, _ place: [String], _ columns: inout some ItemColumns) throws(OptionProblem) {
         guard text.firstRange(of: "{{") != nil else {
-            parts = [.column(try columns.add(text, place))]
+            form = .column(try columns.add(text, place))
             return
         }
         var parts: [Part] = []
@@ -34,7 +40,7 @@ struct ItemText: Sendable {
             rest = rest[end.upperBound...]
         }
         if !rest.isEmpty { parts.append(.text(String(rest))) }
-        self.parts = parts
+        form = .template(parts)
     }
 
     /// Returns the text; nil when every expression is absent or empty.
@@ -49,11 +55,16 @@ struct ItemText: Sendable {
 
     /// Returns a field. Several values of one expression make a list.
     func value(_ row: borrowing some ItemRow & ~Copyable, isHTML: Bool) throws(ReadError) -> Value? {
-        if parts.count == 1, case .column(let column) = parts[0] { return try row.value(column, isHTML: isHTML) }
+        if case .column(let column) = form { return try row.value(column, isHTML: isHTML) }
         return try text(row).map { .text(isHTML ? TextLimit.plain(html: $0) : TextLimit.bounded($0)) }
     }
 
     private func render(_ row: borrowing some ItemRow & ~Copyable, encodes: Bool) throws(ReadError) -> String? {
+        let parts: [Part]
+        switch form {
+        case .column(let column): return try row.text(column)
+        case .template(let all): parts = all
+        }
         var (text, isFound) = ("", false)
         for part in parts {
             switch part {

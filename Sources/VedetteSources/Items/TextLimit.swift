@@ -11,8 +11,11 @@ enum TextLimit {
     static let title = 1000
 
     /// Shortens a longer text to its beginning and the digest of the whole, so that a change behind the cut is a change.
-    static func bounded(_ text: String) -> String {
-        guard text.utf8.count > maximumBytes else { return text }
+    static func bounded(_ text: consuming String) -> String {
+        text.utf8.count > maximumBytes ? shortened(text) : text
+    }
+
+    private static func shortened(_ text: String) -> String {
         let mark = " … (\(text.utf8.count) bytes, digest \(String(StableHash.of([text]), radix: 16)))"
         var end = text.utf8.index(text.startIndex, offsetBy: maximumBytes - mark.utf8.count)
         // Go back to the beginning of a character.

@@ -35,7 +35,8 @@ extension JSONRow: ItemRow {
         if let elements = elements(column, nested: JSON.canonical) {
             return elements.isEmpty ? nil : elements.joined(separator: ", ")
         }
-        return string(column).map { isNested(column) ? JSON.canonical($0) : $0 }.flatMap { $0.isEmpty ? nil : $0 }
+        guard let text = string(column), !text.isEmpty else { return nil }
+        return isNested(column) ? JSON.canonical(text) : text
     }
 
     func isNested(_ column: Int) -> Bool { kind(column) == .array || kind(column) == .object }

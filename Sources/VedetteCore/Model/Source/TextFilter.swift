@@ -61,6 +61,7 @@ extension TextFilter {
     public func text(
         _ text: String, of name: String, isUsual: Bool, _ progress: inout Progress
     ) throws(ReadError) -> String {
+        if steps.isEmpty { return text }
         let written = text
         var text = text
         for step in steps where step.applies(to: name, isUsual: isUsual) {
@@ -70,7 +71,7 @@ extension TextFilter {
                 throw ReadError(.shape, "failed to replace texts in '\(name)': \(error.detail)")
             }
         }
-        if !steps.isEmpty { progress.note(name, written, text) }
+        progress.note(name, written, text)
         return text
     }
 
