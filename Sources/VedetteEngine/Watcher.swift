@@ -231,8 +231,15 @@ public actor Watcher {
         dependencies.memory.trimWhenIdle()
         while !isStopping, let waiting = schedule.startNextWaiting(at: now.boot) { self.start(waiting) }
         sleep.wakeUp(ifAfter: nextDeadline)
-        if schedule.isIdle { idleWaiters.resume() }
+        guard schedule.isIdle else { return }
+        idleWaiters.resume()
+        if schedule.nextStart.map({ $0 > now.boot.advanced(by: Watcher.rest) }) ?? true {
+            dependencies.memory.trimAtRest()
+        }
     }
+
+    /// The shortest time without a poll in which free memory is returned to the kernel.
+    private static let rest = Duration.seconds(1)
 
     private func pollNow(_ name: String) async {
         guard let source = schedule[name], !Task.isCancelled else { return }

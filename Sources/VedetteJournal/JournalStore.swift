@@ -45,6 +45,17 @@ struct JournalStore: Sendable {
         }
     }
 
+    /// Frees the caches of the connection that writes: pages of the database, and statements.
+    func releaseMemory() async {
+        let database = database
+        await withCheckedContinuation { waiter in
+            database.asyncWriteWithoutTransaction { db in
+                db.releaseMemory()
+                waiter.resume()
+            }
+        }
+    }
+
     /// Runs a block in one deferred transaction.
     func read<T: Sendable>(_ block: @escaping @Sendable (Database) throws -> T) async throws(JournalError) -> T {
         let (database, files) = (database, files)

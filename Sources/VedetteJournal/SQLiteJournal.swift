@@ -89,6 +89,13 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
         store.files.notify(.commit)
     }
 
+    /// Frees what its connections keep in memory beside the items: pages of the database, and statements. The next commit reads
+    /// what it needs of them again.
+    public func releaseMemory() async {
+        await store.releaseMemory()
+        await itemReader.releaseMemory()
+    }
+
     public func sourceRecords() async throws(JournalError) -> [SourceRecord] {
         try await store.read { try SourceRows.records($0, SourceRecordCache()) }
     }

@@ -204,4 +204,28 @@ struct PollMemoryTests {
             }
         }
     }
+
+    @Test(
+        "what polls have read goes back to the kernel once, when no poll follows soon",
+        arguments: [(Duration.seconds(300), 1), (.milliseconds(500), 0)])
+    func rest(_ every: Duration, _ returns: Int) async throws {
+        let count = Mutex(0)
+        let memory = PollMemory { count.withLock { $0 += 1 } }
+        let world = World([source("a", NotingKind(reads: NotingKind.Reads()), every: every)], memory: memory)
+        world.fetcher.serve(url("a"), String(repeating: "x", count: 500_000))
+        try await world.run {
+            try await world.advance(every) {
+                await world.watcher.pollsUnderWay == 0 && world.fetcher.requests.count > 0
+            }
+            for _ in 0..<1000 where count.withLock({ $0 }) == 0 { await Task.yield() }
+            #expect(count.withLock { $0 } == returns)
+            // The same body is not read again.
+            for polls in 2...4 {
+                try await world.advance(every) { world.fetcher.requests.count >= polls }
+                try await until { await world.watcher.pollsUnderWay == 0 }
+            }
+            for _ in 0..<1000 { await Task.yield() }
+            #expect(count.withLock { $0 } == returns)
+        }
+    }
 }

@@ -135,6 +135,7 @@ struct ItemCacheTests {
                     poll(source, newBaseline: isNew, writes: writes, deletions: deletions)
                 ])
             }
+            if random.next() % 8 == 0 { await journal.releaseMemory() }
             for source in ["lab", "blog"] {
                 let stored = try await scratch.reader().items(of: source)
                 #expect(try await journal.items(of: source) == stored, "step \(step)")

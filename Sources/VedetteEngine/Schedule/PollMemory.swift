@@ -17,21 +17,25 @@ public final class PollMemory: Sendable {
 
     /// Bytes that may be freed before they are returned to the kernel: each return costs page faults later.
     private static let maximumFreed = 64 << 20
+    /// The same while no poll is under way and none begins soon.
+    private static let maximumFreedAtRest = 4 << 20
 
     private struct State {
         var ledger: PollMemoryLedger
         var waiting: [PollMemoryLedger.ID: CheckedContinuation<Bool, Never>] = [:]
-        /// Bytes of large shares that were given back since the allocator last returned free memory to the kernel.
+        /// Bytes of large shares that were given back since free memory was last returned to the kernel.
         var freed = 0
+        /// The same of all shares.
+        var freedOfAll = 0
     }
 
     private let state: Mutex<State>
-    private let returnFreeMemory: @Sendable () -> Void
+    private let returnFreeMemory: @Sendable () async -> Void
 
     /// - Parameters:
     ///   - limit: bytes; a poll may pass it when it is the oldest.
-    ///   - returnFreeMemory: gives the free memory of the allocator back to the kernel. It may take some milliseconds.
-    public init(limit: Int = standard, returnFreeMemory: @escaping @Sendable () -> Void = {}) {
+    ///   - returnFreeMemory: gives memory that is free back to the kernel. It may take some milliseconds.
+    public init(limit: Int = standard, returnFreeMemory: @escaping @Sendable () async -> Void = {}) {
         state = Mutex(State(ledger: PollMemoryLedger(limit: limit)))
         self.returnFreeMemory = returnFreeMemory
     }
@@ -73,9 +77,10 @@ public final class PollMemory: Sendable {
 
     fileprivate func close(_ id: PollMemoryLedger.ID) {
         change { state in
-            let before = state.ledger.usedByLarge
+            let (before, all) = (state.ledger.usedByLarge, state.ledger.used)
             state.ledger.close(id)
             state.freed += before - state.ledger.usedByLarge
+            state.freedOfAll += all - state.ledger.used
         }
     }
 
@@ -95,10 +100,20 @@ public final class PollMemory: Sendable {
     func trim() async {
         let isDue = state.withLock { state in
             guard state.freed >= PollMemory.maximumFreed else { return false }
-            state.freed = 0
+            (state.freed, state.freedOfAll) = (0, 0)
             return true
         }
-        if isDue { returnFreeMemory() }
+        if isDue { await returnFreeMemory() }
+    }
+
+    /// Returns what earlier polls have freed, when none is under way and none begins soon.
+    func trimAtRest() {
+        let isDue = state.withLock { state in
+            guard state.ledger.used == 0, state.freedOfAll >= PollMemory.maximumFreedAtRest else { return false }
+            (state.freed, state.freedOfAll) = (0, 0)
+            return true
+        }
+        if isDue { Task { await returnFreeMemory() } }
     }
 
     /// The same, when no large poll is left.

@@ -5,6 +5,7 @@ import VedetteConfig
 import VedetteCore
 import VedetteEngine
 import VedetteHTTP
+import VedetteJournal
 import VedettePage
 import VedettePostgres
 import VedetteSystem
@@ -58,8 +59,7 @@ struct App: Sendable {
         let dependencies = Dependencies(
             fetcher: SourceFetcher(web: client), journal: monitored, clock: LoopClock(client),
             random: SystemRandomGenerator(), log: log, userAgent: UserAgent.standard, transformer: JQTransformer(),
-            civil: ZoneTime(), memory: PollMemory { Allocator.returnFreeMemory() },
-            meter: metrics)
+            civil: ZoneTime(), memory: App.pollMemory(journal), meter: metrics)
         sinks = SinkRegistry().replaced(by: configuration.sinks, services).registry
         dispatcher = Dispatcher(
             dependencies, on: client.executor, sinks: sinks.sinks, policy: sinks.policy,
@@ -90,6 +90,15 @@ struct App: Sendable {
             } catch {
                 log.log(.error, "failed to store what a button asks for: \(error.detail)")
             }
+        }
+    }
+
+    /// The memory for what polls read. What was freed goes back to the kernel, with what only the start needed.
+    private static func pollMemory(_ journal: any Journal) -> PollMemory {
+        PollMemory {
+            await (journal as? SQLiteJournal)?.releaseMemory()
+            Allocator.returnFreeMemory()
+            ProgramPages.release()
         }
     }
 
