@@ -127,6 +127,7 @@ public actor Watcher {
         let now = dependencies.clock.now()
         let new = newNames(share.polled)
         schedule.reload(share.polled, stored: stored, now: now)
+        pipeline.keepCaches(of: schedule.all)
         logWaiting(schedule.all.filter { new.contains($0.source.name) }, now)
         writeEditedTimes(now)
         // Also those without a snapshot: the commit of their first poll may be under way.
@@ -143,6 +144,7 @@ public actor Watcher {
         let released = schedule.all.filter { !held.contains($0.source.name) }
         let now = dependencies.clock.now()
         schedule.reload(share.polled, stored: stored, now: now)
+        pipeline.keepCaches(of: schedule.all)
         writeEditedTimes(now)
         return (new.map { stored[$0] ?? SourceRecord(name: $0) }, released)
     }
@@ -231,15 +233,14 @@ public actor Watcher {
         dependencies.memory.trimWhenIdle()
         while !isStopping, let waiting = schedule.startNextWaiting(at: now.boot) { self.start(waiting) }
         sleep.wakeUp(ifAfter: nextDeadline)
-        guard schedule.isIdle else { return }
-        idleWaiters.resume()
-        if schedule.nextStart.map({ $0 > now.boot.advanced(by: Watcher.rest) }) ?? true {
-            dependencies.memory.trimAtRest()
+        if schedule.isIdle { idleWaiters.resume() }
+        if schedule.hasOnlyStreams, schedule.nextStart.map({ $0 > now.boot.advanced(by: Watcher.idleTime) }) ?? true {
+            dependencies.memory.returnWhenIdle()
         }
     }
 
-    /// The shortest time without a poll in which free memory is returned to the kernel.
-    private static let rest = Duration.seconds(1)
+    /// The shortest time without a poll for which free memory is returned to the kernel.
+    private static let idleTime = Duration.seconds(1)
 
     private func pollNow(_ name: String) async {
         guard let source = schedule[name], !Task.isCancelled else { return }

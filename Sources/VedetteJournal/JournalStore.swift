@@ -45,9 +45,10 @@ struct JournalStore: Sendable {
         }
     }
 
-    /// Frees the caches of the connection that writes: pages of the database, and statements.
+    /// Frees what connections keep: pages of the database, and statements. Connections that only read are closed.
     func releaseMemory() async {
         let database = database
+        (database as? DatabasePool)?.releaseMemoryEventually()
         await withCheckedContinuation { waiter in
             database.asyncWriteWithoutTransaction { db in
                 db.releaseMemory()

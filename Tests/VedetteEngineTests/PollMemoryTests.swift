@@ -210,7 +210,7 @@ struct PollMemoryTests {
         arguments: [(Duration.seconds(300), 1), (.milliseconds(500), 0)])
     func rest(_ every: Duration, _ returns: Int) async throws {
         let count = Mutex(0)
-        let memory = PollMemory { count.withLock { $0 += 1 } }
+        let memory = PollMemory(returnFreeMemory: { count.withLock { $0 += 1 } })
         let world = World([source("a", NotingKind(reads: NotingKind.Reads()), every: every)], memory: memory)
         world.fetcher.serve(url("a"), String(repeating: "x", count: 500_000))
         try await world.run {

@@ -142,6 +142,8 @@ struct ItemCacheTests {
             }
         }
         try journal.close()
+        // A watcher may come to rest while it ends.
+        await journal.releaseMemory()
     }
 
     @Test("a commit that fails leaves no row that was not stored")

@@ -55,6 +55,16 @@ struct JSONResourceTests {
         #expect(page.items[1].state == "queued")
     }
 
+    @Test(
+        "a field that is one expression is a list where it leads to one, in braces or not",
+        arguments: ["tags", "{{tags}}"])
+    func list(_ text: String) throws {
+        var page = PageBody(
+            bytes: Array(#"[{"id":1,"tags":["a","b"]},{"id":2,"tags":""}]"#.utf8), url: "https://x.example.com/")
+        let items = try Fixture.kind("json", ["fields": .map([("tags", .text(text))])]).read(&page).items
+        #expect(items.map { $0["tags"] } == [.list(["a", "b"]), .text("")])
+    }
+
     @Test("by default the root is the list, id the key, and title or name the title")
     func defaults() throws {
         let page = try read([:], #"[{"id": "a", "name": "n"}, {"id": "b", "title": "t", "name": "n"}]"#)

@@ -7,18 +7,21 @@ import Testing
 
 @Suite("The pages of the program's code")
 struct ProgramPagesTests {
-    @Test("code from files is what the kernel may take, and nothing that was written or has no file")
-    func lines() {
-        func code(_ line: String) -> Range<UInt>? { ProgramPages.code(line) }
-        for path in [" /usr/bin/a b", "                      /usr/bin/vedette"] {
-            #expect(code("55d0e000-55d0f000 r-xp 00001000 08:01 42\(path)\n") == 0x55d0_e000..<0x55d0_f000)
+    @Test("a mapping is known by its line, and code by its rights")
+    func mappings() throws {
+        typealias Mapping = ProgramPages.Mapping
+        for path in ["/usr/bin/a b", "/usr/bin/vedette (deleted)"] {
+            let mapping = try #require(Mapping("55d0e000-55d0f000 r-xp 00001000 08:01 42                  \(path)\n"))
+            #expect(mapping.range == 0x55d0_e000..<0x55d0_f000 && mapping.isCode && mapping.path == path)
         }
-        for other in [
-            "55d0e000-55d0f000 r--p 00001000 08:01 42 /usr/bin/vedette",
-            "55d0e000-55d0f000 rw-p 00001000 08:01 42 /usr/bin/vedette",
-            "55d0e000-55d0f000 rwxp 00001000 08:01 42 /usr/bin/vedette", "7ffd000-7ffe000 r-xp 00000000 00:00 0 [vdso]",
-            "7ffd000-7ffe000 r-xp 00000000 00:00 0", "x-7ffe000 r-xp 00000000 00:00 0 /a", "", "-",
-        ] { #expect(code(other) == nil, "\(other)") }
+        for rights in ["r--p", "rw-p", "rwxp", "r-xs"] {
+            #expect(Mapping("55d0e000-55d0f000 \(rights) 00001000 08:01 42 /usr/bin/vedette\n")?.isCode == false)
+        }
+        #expect(Mapping("7ffd000-7ffe000 r-xp 00000000 00:00 0 \n")?.path == "")
+        for other in ["x-7ffe000 r-xp 0 00:00 0 /a", "Anonymous:             0 kB", "VmFlags: rd ex mr mw me", "", "-"]
+        {
+            #expect(Mapping(other) == nil, "\(other)")
+        }
     }
 
     @Test("the program goes on without them")

@@ -290,7 +290,7 @@ class Inside:
                         "updated_at": "2026-11-21T12:00:00Z", "note": "nobody asks for this text, and it is not short"}
                        for n in range(1000)], file)
         for what, name, path, other, rival, target in (
-                ("atom", "Atom, 200 KB", atom, "atom", "C SAX2 loop", 0.6), ("json", "a JSON list of 1,000", rows, "json", "simdjson in C++", 0.6),
+                ("atom", "Atom, 200 KB", atom, "atom", "C SAX2 loop", 0.6), ("json", "a JSON list of 1,000", rows, "json", "simdjson in C++", 0.5),
                 ("unchanged", "a known body of 200 KB", atom, "copy", "memcpy", 0.5)):
             figures = Figures("Row 4  bytes to items: %s" % name, "MB per second", 1e-6)
             for _ in range(self.cycles):
@@ -325,16 +325,17 @@ def outward(options, bench, rows):
         figures = Figures("Row 9  deliveries of 64 sources to one receiver", "per second", 1)
         for _ in range(options.cycles):
             parts.deliveries(figures, bodies)
-        figures.print("vedette", "curl -Z", 0.8, least=True)
+        figures.print("vedette", "curl -Z", 0.6, least=True)
     if "11" in rows:
         drain(parts)
     if "10" in rows:
-        used, memory = parts.idle()
-        met = used < 0.001 and memory < 40e6
-        print("\nRow 10  idle with 100 sources\n  %.2f %% of a core (target < 0.1), %.1f MB resident (target < 40): %s" % (
-            used * 100, memory / 1e6, "met" if met else "MISSED"))
+        used, memory, own = parts.idle()
+        met = used < 0.001 and memory < 40e6 and own < 10e6
+        print("\nRow 10  idle with 100 sources\n  %.2f %% of a core (target < 0.1), %.1f MB resident (target < 40), %.1f of it its own "
+              "(target < 10): %s" % (used * 100, memory / 1e6, own / 1e6, "met" if met else "MISSED"))
         summary.add("Row 10  idle with 100 sources: CPU", "% of a core", used * 100, None, None, "< 0.1", used < 0.001)
         summary.add("Row 10  idle with 100 sources: memory", "MB", memory / 1e6, None, None, "< 40", memory < 40e6)
+        summary.add("Row 10  idle with 100 sources: of it its own", "MB", own / 1e6, None, None, "< 10", own < 10e6)
 
 
 def besieged(options):

@@ -170,6 +170,6 @@ class Outward:
             before, begin = cpu_clock(process.pid), time.monotonic()
             time.sleep(20)
             used = (cpu_clock(process.pid) - before) / (time.monotonic() - begin)
-            return used, resident(process.pid, "VmRSS:")
+            return used, resident(process.pid, "VmRSS:"), resident(process.pid)
         finally:
             end(process)

@@ -7,8 +7,8 @@ import Synchronization
 ///
 /// `PollMemoryLedger` decides; this lets polls wait.
 public final class PollMemory: Sendable {
-    /// In bytes: what I8 allows, less the parts of the fetcher and of the items that the journal keeps.
-    public static let standard = 176 << 20
+    /// In bytes: what I8 allows, less the parts of the fetcher, of the items that the journal keeps, and of what kinds keep.
+    public static let standard = 160 << 20
 
     /// The charge for a byte of a body, and for an item of it or of the stored snapshot. Estimates: a list of 16 MB with
     /// 16,000 rows, all new and all others gone, took 195 MB until its commit.
@@ -18,7 +18,7 @@ public final class PollMemory: Sendable {
     /// Bytes that may be freed before they are returned to the kernel: each return costs page faults later.
     private static let maximumFreed = 64 << 20
     /// The same while no poll is under way and none begins soon.
-    private static let maximumFreedAtRest = 4 << 20
+    private static let maximumFreedWhenIdle = 4 << 20
 
     private struct State {
         var ledger: PollMemoryLedger
@@ -30,14 +30,19 @@ public final class PollMemory: Sendable {
     }
 
     private let state: Mutex<State>
-    private let returnFreeMemory: @Sendable () async -> Void
+    private let returnFreeMemory: @Sendable () -> Void
+    private let returnCaches: @Sendable () async -> Void
 
     /// - Parameters:
     ///   - limit: bytes; a poll may pass it when it is the oldest.
-    ///   - returnFreeMemory: gives memory that is free back to the kernel. It may take some milliseconds.
-    public init(limit: Int = standard, returnFreeMemory: @escaping @Sendable () async -> Void = {}) {
+    ///   - returnFreeMemory: gives the free memory of the allocator back to the kernel. It may take some milliseconds.
+    ///   - returnCaches: gives back first what is not needed until the next poll.
+    public init(
+        limit: Int = standard, returnFreeMemory: @escaping @Sendable () -> Void = {},
+        returnCaches: @escaping @Sendable () async -> Void = {}
+    ) {
         state = Mutex(State(ledger: PollMemoryLedger(limit: limit)))
-        self.returnFreeMemory = returnFreeMemory
+        (self.returnFreeMemory, self.returnCaches) = (returnFreeMemory, returnCaches)
     }
 
     /// Bytes of all shares.
@@ -103,17 +108,22 @@ public final class PollMemory: Sendable {
             (state.freed, state.freedOfAll) = (0, 0)
             return true
         }
-        if isDue { await returnFreeMemory() }
+        if isDue { returnFreeMemory() }
     }
 
-    /// Returns what earlier polls have freed, when none is under way and none begins soon.
-    func trimAtRest() {
+    /// Returns what earlier polls have freed and what the next one does not need at once, to be called when none is under way and
+    /// none begins soon.
+    func returnWhenIdle() {
         let isDue = state.withLock { state in
-            guard state.ledger.used == 0, state.freedOfAll >= PollMemory.maximumFreedAtRest else { return false }
+            guard state.ledger.used == 0, state.freedOfAll >= PollMemory.maximumFreedWhenIdle else { return false }
             (state.freed, state.freedOfAll) = (0, 0)
             return true
         }
-        if isDue { Task { await returnFreeMemory() } }
+        guard isDue else { return }
+        Task { @concurrent in
+            await returnCaches()
+            returnFreeMemory()
+        }
     }
 
     /// The same, when no large poll is left.

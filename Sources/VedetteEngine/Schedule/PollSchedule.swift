@@ -174,6 +174,8 @@ struct PollSchedule {
 
     /// Whether no poll is under way.
     var isIdle: Bool { slots.isIdle }
+    /// Whether no poll but those of open streams is under way.
+    var hasOnlyStreams: Bool { slots.hasOnlyStreams }
 
     func lane(of source: WatchedSource) -> Lane { network.isSlow(source.origin) ? .slowHosts : .polls }
 

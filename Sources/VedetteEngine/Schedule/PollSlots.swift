@@ -21,6 +21,7 @@ struct PollSlots {
     private var origins: [String] = []
 
     var isIdle: Bool { running.isEmpty }
+    var hasOnlyStreams: Bool { running.keys.allSatisfy { $0 == .streams } }
     var hasFree: Bool { running[.polls, default: 0] < PollSlots.maximum }
     var hasFreeSlow: Bool { running[.slowHosts, default: 0] < PollSlots.maximumSlow }
 

@@ -40,7 +40,11 @@ struct ItemText: Sendable {
             rest = rest[end.upperBound...]
         }
         if !rest.isEmpty { parts.append(.text(String(rest))) }
-        form = .template(parts)
+        if parts.count == 1, case .column(let column) = parts[0] {
+            form = .column(column)
+        } else {
+            form = .template(parts)
+        }
     }
 
     /// Returns the text; nil when every expression is absent or empty.

@@ -93,11 +93,9 @@ struct App: Sendable {
         }
     }
 
-    /// The memory for what polls read. What was freed goes back to the kernel, with what only the start needed.
     private static func pollMemory(_ journal: any Journal) -> PollMemory {
-        PollMemory {
+        PollMemory(returnFreeMemory: { Allocator.returnFreeMemory() }) {
             await (journal as? SQLiteJournal)?.releaseMemory()
-            Allocator.returnFreeMemory()
             ProgramPages.release()
         }
     }
