@@ -24,15 +24,34 @@ struct ProgramPagesTests {
         }
     }
 
-    @Test("the program goes on without them")
-    func release() throws {
-        func resident() throws -> Int {
-            let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-            let line = status.split(separator: "\n").first { $0.hasPrefix("RssFile:") }
-            return try #require(line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) })
+    @Test("the pages of code in a file are unmapped, unless something wrote to them", arguments: [false, true])
+    func release(_ isWritten: Bool) throws {
+        let directory = FileManager.default.temporaryDirectory.resolvingSymlinksInPath().path
+        let path = "\(directory)/vedette-test-code-\(UUID().uuidString)"
+        try Data(repeating: 7, count: 1 << 20).write(to: URL(fileURLWithPath: path))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        defer { close(file) }
+        let code = try #require(mmap(nil, 1 << 20, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0))
+        defer { munmap(code, 1 << 20) }
+        if isWritten {
+            mprotect(code, 1 << 20, PROT_READ | PROT_WRITE)
+            code.storeBytes(of: 8, as: UInt8.self)
+            mprotect(code, 1 << 20, PROT_READ | PROT_EXEC)
         }
-        let before = try resident()
-        ProgramPages.release()
-        #expect(try resident() < before)
+        func sum() -> Int { UnsafeRawBufferPointer(start: code, count: 1 << 20).reduce(0) { $0 + Int($1) } }
+        func resident() throws -> Int {
+            // Foundation reads a file of no size in one piece, and this one comes in several.
+            let smaps = try #require(FileHandle(forReadingAtPath: "/proc/self/smaps")).readToEnd() ?? Data()
+            let parts = String(decoding: smaps, as: UTF8.self).components(separatedBy: path)
+            let mapping = try #require(parts.dropFirst().first)
+            let line = try #require(mapping.split(separator: "\n").first { $0.hasPrefix("Rss:") })
+            return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) })
+        }
+        let before = sum()
+        #expect(try resident() == 1024)
+        ProgramPages.release(path)
+        #expect(try resident() == (isWritten ? 1024 : 0))
+        #expect(sum() == before)
     }
 }
