@@ -127,7 +127,6 @@ public actor Watcher {
         let now = dependencies.clock.now()
         let new = newNames(share.polled)
         schedule.reload(share.polled, stored: stored, now: now)
-        pipeline.keepCaches(of: schedule.all)
         logWaiting(schedule.all.filter { new.contains($0.source.name) }, now)
         writeEditedTimes(now)
         // Also those without a snapshot: the commit of their first poll may be under way.
@@ -144,7 +143,6 @@ public actor Watcher {
         let released = schedule.all.filter { !held.contains($0.source.name) }
         let now = dependencies.clock.now()
         schedule.reload(share.polled, stored: stored, now: now)
-        pipeline.keepCaches(of: schedule.all)
         writeEditedTimes(now)
         return (new.map { stored[$0] ?? SourceRecord(name: $0) }, released)
     }

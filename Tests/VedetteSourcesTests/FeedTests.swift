@@ -14,6 +14,14 @@ struct FeedTests {
         return try Fixture.kind("feed").read(&page)
     }
 
+    @Test("an entry does not get the address of its feed's author, nor of an author before it")
+    func authors() throws {
+        let entries = "<item><guid>1</guid><author>Ada</author></item><item><guid>2</guid><author>Bob</author></item>"
+        let text = "<rss><channel><email>w@x.org</email>\(entries)</channel></rss>"
+        var page = PageBody(bytes: Array(text.utf8), url: "https://lab.example.org/feed")
+        #expect(try Feed(Options()).read(&page).items.map { $0["author"] } == [.text("Ada"), .text("Bob")])
+    }
+
     @Test("three Connections polls yield every new entry, though a known, edited row stands between new ones")
     func connections() async throws {
         let replay = Fixture.replay(try Fixture.source("feed"))

@@ -6,12 +6,11 @@ import CXML2
 enum XMLCallbacks {
     static var table: xmlSAXHandler {
         var table = XMLParserRun.callbacks
-        table.startElementNs = { user, local, prefix, namespace, declared, declarations, count, _, attributes in
+        table.startElementNs = { user, local, prefix, namespace, declared, _, count, _, attributes in
             guard let user, let local else { return }
             Unmanaged<XMLEngine>.fromOpaque(user)._withUnsafeGuaranteedRef {
                 $0.start(
-                    local: local, prefix: prefix, namespace: namespace,
-                    declared: XMLDeclarations(fields: declarations, count: Int(declared)),
+                    local: local, prefix: prefix, namespace: namespace, declared: Int(declared),
                     attributes: XMLAttributes(fields: attributes, count: Int(count)))
             }
         }
@@ -29,16 +28,6 @@ enum XMLCallbacks {
         table.cdataBlock = text
         // The same function: with another one libxml2 would guess which white space matters.
         table.ignorableWhitespace = text
-        return table
-    }
-
-    /// The same for a document with marks.
-    static var tableWithMarks: xmlSAXHandler {
-        var table = table
-        table.processingInstruction = { user, target, data in
-            guard let user, let target else { return }
-            Unmanaged<XMLEngine>.fromOpaque(user)._withUnsafeGuaranteedRef { $0.instruction(target, data) }
-        }
         return table
     }
 }

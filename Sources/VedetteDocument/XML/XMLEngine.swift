@@ -24,9 +24,6 @@ final class XMLEngine: XMLParserRun {
     @exclusivity(unchecked) private var collected = XMLCollector()
     @exclusivity(unchecked) private(set) var scopes: [Scope] = []
     private var namespaces = 0
-    /// The marks of the document, and how many of them were reported.
-    private var marks: [XMLMark] = []
-    private var marked = 0
 
     init(_ vocabulary: XMLVocabulary, _ limits: XMLLimits, _ handler: any XMLHandler) {
         self.vocabulary = vocabulary
@@ -38,38 +35,18 @@ final class XMLEngine: XMLParserRun {
         cache.token(local, namespace, vocabulary)
     }
 
-    /// Reads a document with marks.
-    /// - Returns: false when what was handed over may not be what is in the document.
-    func parse(_ document: XMLMarks) throws(DocumentError) -> Bool {
-        marks = document.all
-        xmlFreeDoc(try parse(document.text, XMLCallbacks.tableWithMarks, chunk: 256 << 10, options: cx_use_options))
-        return marked == marks.count && warnings.isEmpty
-    }
-
-    func instruction(_ target: UnsafePointer<UInt8>, _ data: UnsafePointer<UInt8>?) {
-        guard failure == nil, strcmp(target, XMLMarks.target) == 0 else { return }
-        let isNext = marked < marks.count && data.map { String(cString: $0) } == String(marked)
-        // What a deeper element declares is not in the digest of an entry.
-        guard isNext, depth > 0, !collected.isActive, scopes.allSatisfy({ $0.depth == 1 }),
-            let known = handler.mark(marks[marked], at: depth, after: elements)
-        else { return fail(DocumentError(.syntax, "the document cannot be read with marks")) }
-        marked += 1
-        elements += known
-        if let error = overLimit(0, 0) { fail(error) }
-    }
-
     func parse(_ text: XMLText) throws(DocumentError) {
         xmlFreeDoc(try parse(text, XMLCallbacks.table, chunk: 256 << 10, options: cx_use_options))
     }
 
     func start(
-        local: UnsafePointer<UInt8>, prefix: UnsafePointer<UInt8>?, namespace: UnsafePointer<UInt8>?,
-        declared: XMLDeclarations, attributes: XMLAttributes
+        local: UnsafePointer<UInt8>, prefix: UnsafePointer<UInt8>?, namespace: UnsafePointer<UInt8>?, declared: Int,
+        attributes: XMLAttributes
     ) {
         depth += 1
         elements += 1
-        if let error = overLimit(declared.count, attributes.count) { return fail(error) }
-        enterScope(declared.count, attributes)
+        if let error = overLimit(declared, attributes.count) { return fail(error) }
+        enterScope(declared, attributes)
         if collected.isActive {
             if !collected.startTag(local, attributes, limit: limits.textBytes) { failTooLong() }
             return
@@ -81,8 +58,7 @@ final class XMLEngine: XMLParserRun {
         let isForeign = prefix != nil && namespace == nil
         let element = XMLElement(
             token: isForeign ? vocabulary.token(local: local, undeclared: prefix) : token(local, namespace),
-            depth: depth, engine: self, local: local, namespaceURI: namespace, declarations: declared,
-            attributes: attributes)
+            depth: depth, engine: self, local: local, namespaceURI: namespace, attributes: attributes)
         do throws(DocumentError) {
             let action = try handler.start(element)
             open.append(element.token)

@@ -22,21 +22,10 @@ public protocol XMLHandler: AnyObject {
     /// Discards what was received, because the document was not well-formed, was mended, and is read again from its beginning.
     /// Returning false, which is the default, keeps the first error.
     func restart() -> Bool
-    /// A mark of a document that is read with marks, between the elements of a parent that was entered.
-    ///
-    /// - Parameters:
-    ///   - depth: the parent's.
-    ///   - elements: how many elements began before it.
-    /// - Returns: the elements of the known one in whose place it stands; nil when the document cannot be read with marks.
-    func mark(_ mark: XMLMark, at depth: Int, after elements: Int) -> Int?
-    /// The document could not be read with marks, and is read again without.
-    func marksFailed()
 }
 
 extension XMLHandler {
     public func restart() -> Bool { false }
-    public func mark(_ mark: XMLMark, at depth: Int, after elements: Int) -> Int? { nil }
-    public func marksFailed() {}
 }
 
 /// An element that begins. Valid only during the call.
@@ -47,7 +36,6 @@ public struct XMLElement: ~Copyable {
     let engine: XMLEngine
     let local: UnsafePointer<UInt8>
     let namespaceURI: UnsafePointer<UInt8>?
-    let declarations: XMLDeclarations
     let attributes: XMLAttributes
 
     /// The name without its prefix, for what the vocabulary does not know.
@@ -55,20 +43,6 @@ public struct XMLElement: ~Copyable {
 
     /// The namespace's URI.
     public var namespace: String? { namespaceURI.map { String(cString: $0) } }
-
-    /// All that its start tag says: name and namespace, declarations of namespaces, and attributes.
-    public var startTag: [String] {
-        func text(_ bytes: UnsafePointer<UInt8>?) -> String { bytes.map { String(cString: $0) } ?? "" }
-        var texts = [name, namespace ?? ""]
-        for index in 0..<declarations.count {
-            texts += ["xmlns", text(declarations.fields?[index * 2]), text(declarations.fields?[index * 2 + 1])]
-        }
-        for index in 0..<attributes.count {
-            texts += [attributes.local(index), attributes.namespace(index), attributes.prefix(index)].map(text)
-            texts.append(String(decoding: attributes.value(index), as: UTF8.self))
-        }
-        return texts
-    }
 
     /// The value of an attribute, references replaced.
     public func attribute(_ token: XMLToken) -> String? {
@@ -110,12 +84,6 @@ public struct XMLEnd: ~Copyable {
         while end > start, bytes[end - 1] <= 0x20 { end -= 1 }
         return String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<end]), as: UTF8.self)
     }
-}
-
-/// libxml2's array of the namespaces that an element declares: prefix and URI.
-struct XMLDeclarations {
-    let fields: UnsafeMutablePointer<UnsafePointer<UInt8>?>?
-    let count: Int
 }
 
 /// libxml2's array of attributes: local name, prefix, namespace, and where the value begins and ends.

@@ -17,23 +17,14 @@ public struct XMLReader: Sendable {
 
     /// Reads a whole document.
     ///
-    /// - Parameters:
-    ///   - charset: the `charset` parameter of the response's Content-Type (RFC 7303: a byte order mark beats it, it beats the
-    ///     XML declaration).
-    ///   - known: elements that need not be read again, for a handler that takes marks and can start again. Nil reads without
-    ///     marks.
+    /// - Parameter charset: the `charset` parameter of the response's Content-Type (RFC 7303: a byte order mark beats it, it
+    ///   beats the XML declaration).
     /// - Returns: the errors that were corrected, sorted.
     public func read(
-        _ body: [UInt8], charset: String? = nil, handler: any XMLHandler, known: XMLKnownElements? = nil
+        _ body: [UInt8], charset: String? = nil, handler: any XMLHandler
     ) throws(DocumentError) -> [DocumentWarning] {
         let prepared = try XMLText.prepare(
             body, charset: charset, maximumBytes: limits.bytes, attributes: limits.attributes)
-        if let known, prepared.warnings.isEmpty, let marked = XMLMarks(prepared, known) {
-            if (try? XMLEngine(vocabulary, limits, handler).parse(marked)) == true { return [] }
-            // Whatever is wrong with it, the document itself decides.
-            handler.marksFailed()
-            _ = handler.restart()
-        }
         let engine = XMLEngine(vocabulary, limits, handler)
         do throws(DocumentError) {
             try engine.parse(prepared)

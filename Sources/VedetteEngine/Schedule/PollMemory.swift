@@ -7,8 +7,8 @@ import Synchronization
 ///
 /// `PollMemoryLedger` decides; this lets polls wait.
 public final class PollMemory: Sendable {
-    /// In bytes: what I8 allows, less the parts of the fetcher, of the items that the journal keeps, and of what kinds keep.
-    public static let standard = 160 << 20
+    /// In bytes: what I8 allows, less the parts of the fetcher and of the items that the journal keeps.
+    public static let standard = 176 << 20
 
     /// The charge for a byte of a body, and for an item of it or of the stored snapshot. Estimates: a list of 16 MB with
     /// 16,000 rows, all new and all others gone, took 195 MB until its commit.

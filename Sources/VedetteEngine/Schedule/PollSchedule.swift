@@ -174,7 +174,7 @@ struct PollSchedule {
 
     /// Whether no poll is under way.
     var isIdle: Bool { slots.isIdle }
-    /// Whether no poll but those of open streams is under way.
+    /// True when only open streams are polled, or nothing is.
     var hasOnlyStreams: Bool { slots.hasOnlyStreams }
 
     func lane(of source: WatchedSource) -> Lane { network.isSlow(source.origin) ? .slowHosts : .polls }

@@ -19,8 +19,6 @@ struct PageReading: Sendable {
     var deadline: BootTime
     /// Bytes of all pages, decoded.
     var bytes = 0
-    /// What is kept of the first page.
-    var cache: ReadingCache?
 
     /// The first warnings, as `status` shows them; nil for none.
     var warning: String? {
@@ -31,10 +29,7 @@ struct PageReading: Sendable {
         warnings += page.warnings
         emptyHint = emptyHint ?? page.emptyHint
         haveEndTags = haveEndTags && page.hasEndTag
-        if paginator.pages == 0 {
-            freshFor = [freshFor, page.freshFor].compactMap { $0 }.max()
-            cache = page.cache
-        }
+        if paginator.pages == 0 { freshFor = [freshFor, page.freshFor].compactMap { $0 }.max() }
         step = paginator.pageRead(page)
     }
 

@@ -14,7 +14,6 @@ final class PollPipeline {
     let meter: PollMeter
     var pollLog = PollLog()
     var limits = PollLimits()
-    private var readingCaches = ReadingCaches()
     /// A source that is polled as often keeps its request between two polls. With the others, memory counts for more.
     private static let shortInterval = Duration.seconds(60)
 
@@ -177,7 +176,6 @@ final class PollPipeline {
             prepared: prepare(source, in: lane), fetcher: dependencies.fetcher, clock: dependencies.clock,
             userAgent: dependencies.userAgent, transformer: dependencies.transformer,
             thresholds: rules.interests.thresholds(for: name), links: source.links,
-            cache: readingCaches[source.number],
             storedItems: { () async throws(JournalError) in
                 var stored = try await journal.items(of: name)
                 stored.replaceRows(with: unwritten)
@@ -185,9 +183,6 @@ final class PollPipeline {
             },
             limits: limits, memory: memory)
     }
-
-    /// Drops what kinds keep of other sources.
-    func keepCaches(of sources: [WatchedSource]) { readingCaches.keepOnly(Set(sources.map(\.number))) }
 
     /// Prepares the first request of a poll, and keeps it for the next poll of a source that is polled often.
     private func prepare(_ source: WatchedSource, in lane: Lane) -> PreparedRequest {
@@ -231,7 +226,6 @@ final class PollPipeline {
         if let links = result.links { source.links = links }
         network.pollEnded(result, of: source)
         let now = dependencies.clock.now()
-        if let cache = result.cache { readingCaches.keep(cache, of: source.number, at: now.boot) }
         source.followWallClock(now)
         var transition = PollTransition(
             source: source.source, record: source.record, refreshes: source.refreshes, now: now.wall,

@@ -40,7 +40,7 @@ extension PollReader {
         }
         var items = ReadItems(observation: observation, stored: stored, gap: gap, freshFor: reading.freshFor)
         (items.warnings, items.links) = (reading.warnings + linked.warnings, linked.cache)
-        (items.movedTo, items.cache) = (first.movedTo, reading.cache)
+        items.movedTo = first.movedTo
         // Over several pages items come twice because entries move while they are read.
         if reading.paginator.pages == 1, reading.paginator.repeats > 0 {
             let times = counted(reading.paginator.repeats, "item")
@@ -84,17 +84,6 @@ extension PollReader {
         reading.bytes += response.body.count
         // The poll's reservation holds the body, too: the fetcher's share makes room for another body.
         response.memory = nil
-        let redactor = source.server.redactor(for: response)
-        let page = await PollReader.read(takeBody(of: &response, reading), with: source, transformer, redactor)
-        switch page {
-        case .failure(let error): return PollResult(error)
-        case .success(let page): reading.take(page)
-        }
-        reading.limit(at: clock.now().boot)
-        return nil
-    }
-
-    private func takeBody(of response: inout Response, _ reading: PageReading) -> PageBody {
         let isFirst = reading.paginator.pages == 0
         // Other compared fields change neither what keys an entry nor how a page ends.
         let known = snapshot.flatMap { $0.identity == source.identity ? $0 : nil }
@@ -103,10 +92,14 @@ extension PollReader {
             number: reading.paginator.pages + 1, receivedAt: clock.now().wall,
             sharedKeys: isFirst ? known?.sharedKeys ?? SharedKeys() : reading.paginator.sharedKeys)
         body.needsEndTag = response.endsWithConnection || known?.hasEndTag == true
-        // Of a page that is read for the first time nobody knows whether it will change.
-        body.wantsCache = isFirst && known != nil && memory != nil
-        body.cache = body.wantsCache ? cache : nil
-        return body
+        let redactor = source.server.redactor(for: response)
+        let page = await PollReader.read(consume body, with: source, transformer, redactor)
+        switch page {
+        case .failure(let error): return PollResult(error)
+        case .success(let page): reading.take(page)
+        }
+        reading.limit(at: clock.now().boot)
+        return nil
     }
 
     private func fetchNext(

@@ -24,8 +24,6 @@ struct PollReader: Sendable {
     var thresholds: Thresholds = [:]
     /// What linked resources answered in earlier polls.
     var links = LinkCache()
-    /// What the kind kept of the first page; nil for nothing.
-    var cache: ReadingCache?
     /// The snapshot's items, read only when the body changed.
     let storedItems: @Sendable () async throws(JournalError) -> [String: StoredItem]
     var limits = PollLimits()
@@ -168,7 +166,6 @@ struct PollReader: Sendable {
             if let gap = items.gap { difference.events.append(DraftEvent(.suspect, error: gap)) }
             var result = PollResult(.read(difference), freshFor: items.freshFor, retryAfter: items.retryAfter)
             (result.warnings, result.links, result.unanswered) = (items.warnings, items.links, items.unanswered)
-            result.cache = items.cache
             return result.with(movedTo: items.movedTo)
         }
     }

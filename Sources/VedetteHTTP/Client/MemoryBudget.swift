@@ -8,7 +8,7 @@ import VedetteCore
 ///
 /// `MemoryLedger` decides; this makes it safe to use from any thread, since a share ends where its response ends.
 final class MemoryBudget: Sendable {
-    /// In bytes: a quarter of what I8 allows. What polls make of bodies may take most of the rest (`PollMemory`), which is many times
+    /// In bytes: a quarter of what I8 allows. What polls make of bodies may take the rest (`PollMemory`), which is many times
     /// as much for each byte.
     static let standard = 64 << 20
 

@@ -90,33 +90,11 @@ struct Feed: SourceKind {
         if FeedJSON.isJSON(page.bytes) { return try FeedJSON.read(&page, options) }
         let handler = FeedHandler(page, options)
         do throws(DocumentError) {
-            let known = handler.reading.known
-            let hasMarks = page.wantsCache && known?.isUnmarkable != true
-            let mended = try FeedHandler.reader.read(
-                page.bytes, charset: page.headers.charset, handler: handler,
-                known: hasMarks ? XMLKnownElements(known) : nil)
-            let reading = try handler.finish()
-            var read = Feed.page(reading, mended, receivedAt: page.receivedAt)
-            read.cache = Feed.cache(of: reading, after: known, haveMarksFailed: handler.haveMarksFailed)
-            return read
+            let mended = try FeedHandler.reader.read(page.bytes, charset: page.headers.charset, handler: handler)
+            return Feed.page(try handler.finish(), mended, receivedAt: page.receivedAt)
         } catch {
             throw ReadError(error)
         }
-    }
-
-    /// Returns what is kept for the next version of a feed; nil where nothing was read with marks.
-    private static func cache(
-        of reading: FeedReading, after known: KnownEntries?, haveMarksFailed: Bool
-    ) -> ReadingCache? {
-        guard var entries = reading.entries else { return nil }
-        if haveMarksFailed {
-            // Under another root, or at another address, what was known says nothing, and the next version may be read with marks.
-            let isOther = known.map { $0.context != entries.context } ?? false
-            entries = KnownEntries(context: entries.context, isUnmarkable: !isOther)
-        } else if entries.known.isEmpty {
-            return nil
-        }
-        return ReadingCache(entries, bytes: entries.bytes)
     }
 
     private static func page(_ reading: FeedReading, _ mended: [DocumentWarning], receivedAt: Timestamp) -> Page {

@@ -15,8 +15,7 @@ struct FeedItems {
     private(set) var all: [Item] = []
     private var keys: FeedKeys
     private var future = 0
-    /// Dates that could not be read.
-    private(set) var badDates = 0
+    private var badDates = 0
     private var badDate: String?
 
     /// Whether the document is a file, whose relative links stay relative.
@@ -29,10 +28,6 @@ struct FeedItems {
     }
 
     var isEmpty: Bool { entries.isEmpty }
-    /// The number of entries.
-    var count: Int { entries.count }
-    /// The entry that was added last.
-    var last: FeedEntry? { entries.last }
     /// Values that key nothing, since several entries have them.
     var sharedKeys: SharedKeys { keys.shared }
 

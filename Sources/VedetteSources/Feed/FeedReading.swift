@@ -21,27 +21,14 @@ struct FeedReading {
     private var authorHasName = false
     private var authorAddress: String?
 
-    /// Entries of the last version of the document; nil for none.
-    let known: KnownEntries?
-    /// Its own entries, for the next version; nil before its root, and where none are kept.
-    private(set) var entries: KnownEntries?
-    /// Elements that began outside of entries, the entries' own among them.
-    private var outer = 0
-    /// The mark before an entry, and what was read before it.
-    private var openMark: (digest: UInt64, entries: Int, badDates: Int, outer: Int, elements: Int)?
-    /// Nil where no entries are kept.
-    private let address: String?
-
     init(_ page: PageBody, _ options: FeedOptions) {
         links = FeedLinkResolver(url: page.url)
         items = FeedItems(options, of: page)
-        (known, address) = (page.cache?.content as? KnownEntries, page.wantsCache ? page.url : nil)
     }
 
     // MARK: Beginnings
 
     mutating func start(_ element: borrowing XMLElement) throws(DocumentError) -> XMLAction {
-        if !isInEntry { outer += 1 }
         guard let name = FeedName(rawValue: element.token.rawValue) else {
             if element.depth == 1 { throw FeedReading.unknownRoot(element.name) }
             return .skip
@@ -65,9 +52,6 @@ struct FeedReading {
     }
 
     private mutating func root(_ name: FeedName, _ element: borrowing XMLElement) throws(DocumentError) -> XMLAction {
-        if let address {
-            entries = KnownEntries(context: StableHash.of(element.startTag + [address, "\(items.contentLimit)"]))
-        }
         switch name {
         case .feed:
             head.isAtom = true
@@ -151,7 +135,7 @@ struct FeedReading {
         return .enter
     }
 
-    /// An author's name and address are never those of an entry or of a head before.
+    /// Drops the author that was read before: the feed's own, or another entry's.
     private mutating func forgetAuthor() { (authorHasName, authorAddress) = (false, nil) }
 
     /// Enters an author's name, and the `media:group` of YouTube and others.
@@ -200,36 +184,6 @@ struct FeedReading {
     private mutating func enclosure(_ element: borrowing XMLElement, _ attribute: XMLToken) {
         guard entry.enclosure == nil, let address = element.attribute(attribute), !address.isEmpty else { return }
         entry.enclosure = links.resolve(address, element)
-    }
-
-    // MARK: Marks
-
-    /// Takes a known entry, or keeps one that was just read.
-    /// - Returns: the elements of the known entry, or none; nil when the mark does not stand for what it stood for before.
-    mutating func take(_ mark: XMLMark, at depth: Int, after elements: Int) -> Int? {
-        guard !isInEntry, let context = entries?.context else { return nil }
-        switch mark {
-        case .known(let digest):
-            guard openMark == nil, context == known?.context, let entry = known?.known[digest], entry.depth == depth + 1
-            else { return nil }
-            forgetAuthor()
-            items.add(entry.entry)
-            entries?.add(entry, digest: digest)
-            return entry.elements
-        case .begin(let digest):
-            guard openMark == nil else { return nil }
-            openMark = (digest, items.count, items.badDates, outer, elements)
-        case .end(let digest):
-            guard let begin = openMark, begin.digest == digest else { return nil }
-            openMark = nil
-            // One element is one entry and nothing beside it. A date that cannot be read is counted each time.
-            let isEntry = outer == begin.outer + 1 && items.count == begin.entries + 1 && entryDepth == depth + 1
-            if isEntry, items.badDates == begin.badDates, let entry = items.last {
-                let known = KnownEntries.Known(entry, depth: entryDepth, elements: elements - begin.elements)
-                entries?.add(known, digest: digest)
-            }
-        }
-        return 0
     }
 
     // MARK: Ends
@@ -335,8 +289,6 @@ final class FeedHandler: XMLHandler {
 
     private let fresh: FeedReading
     private(set) var reading: FeedReading
-    /// Whether it could not be read with marks.
-    private(set) var haveMarksFailed = false
 
     init(_ page: PageBody, _ options: FeedOptions) {
         fresh = FeedReading(page, options)
@@ -345,12 +297,6 @@ final class FeedHandler: XMLHandler {
 
     func start(_ element: borrowing XMLElement) throws(DocumentError) -> XMLAction { try reading.start(element) }
     func end(_ element: borrowing XMLEnd) throws(DocumentError) { reading.end(element) }
-
-    func mark(_ mark: XMLMark, at depth: Int, after elements: Int) -> Int? {
-        reading.take(mark, at: depth, after: elements)
-    }
-
-    func marksFailed() { haveMarksFailed = true }
 
     func restart() -> Bool {
         reading = fresh

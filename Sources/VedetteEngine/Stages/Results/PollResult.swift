@@ -35,8 +35,6 @@ struct PollResult: Sendable {
     var wasAnswered = false
     /// The answers of its items' links, for the next poll; nil when no link was followed.
     var links: LinkCache?
-    /// What the kind keeps of the first page; nil keeps what was kept before.
-    var cache: ReadingCache?
     /// Further records have arrived that are not part of it, or none yet, so it confirms nothing about other items.
     var isPartial = false
     /// What it proves about the source.

@@ -19,8 +19,6 @@ struct ReadItems: Sendable {
     var retryAfter: Duration?
     var unanswered: FetchError?
     var links: LinkCache?
-    /// What the kind keeps of the first page; nil keeps what was kept before.
-    var cache: ReadingCache?
     /// Where permanent redirects led; nil for none.
     var movedTo: String?
 }

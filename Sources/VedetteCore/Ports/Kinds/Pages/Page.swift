@@ -23,8 +23,6 @@ public struct Page: Sendable {
     public var record: RecordNote?
     /// Whether a page of HTML has its end tag; false for any other document.
     public var hasEndTag = false
-    /// What is kept for the next version; nil keeps what was kept before.
-    public var cache: ReadingCache?
 
     /// Creates a page.
     public init(

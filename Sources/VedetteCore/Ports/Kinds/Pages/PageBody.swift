@@ -18,10 +18,6 @@ public struct PageBody: Sendable {
     public var event: String?
     /// Whether nothing but its end tag shows that a page of HTML is whole, or the last good one had it.
     public var needsEndTag = false
-    /// What the kind kept of the last version of the page; nil for nothing.
-    public var cache: ReadingCache?
-    /// Whether the page belongs to a source that was read before, so that a cache will be used.
-    public var wantsCache = false
 
     /// Creates a page.
     public init(
