@@ -15,7 +15,10 @@ public actor Watcher {
     private let deferredWrites = DeferredWrites()
     private(set) var schedule: PollSchedule
     private var share: SourceShare
+    private var isRunning = false
     private var isStopping = false
+    /// Gives memory back; `run` waits for it, since the journal is closed after it.
+    private var release: Task<Void, Never>?
     private let sleep: WatcherSleep
     private var suspends: SuspendMonitor
     /// The newest time that the journal had when this run began; nil for an empty journal.
@@ -69,12 +72,15 @@ public actor Watcher {
     /// Watches until `stop`.
     public func run() async {
         await rules.startTimer()
+        isRunning = true
         while !isStopping {
             catchUpAfterSleep()
             startDue()
             if let due = deferredWrites.due, due <= dependencies.clock.now().boot { writeDeferred() }
             await sleepUntilNext()
         }
+        isRunning = false
+        await release?.value
         await rules.stopTimer()
         for source in schedule.all { source.cancelPoll() }
         await idleWaiters.wait { schedule.isIdle }
@@ -232,8 +238,19 @@ public actor Watcher {
         while !isStopping, let waiting = schedule.startNextWaiting(at: now.boot) { self.start(waiting) }
         sleep.wakeUp(ifAfter: nextDeadline)
         if schedule.isIdle { idleWaiters.resume() }
-        if schedule.hasOnlyStreams, schedule.nextStart.map({ $0 > now.boot.advanced(by: Watcher.idleTime) }) ?? true {
-            dependencies.memory.returnWhenIdle()
+        let idleUntil = now.boot.advanced(by: Watcher.idleTime)
+        if isRunning, schedule.hasOnlyStreams, schedule.nextStart.map({ $0 > idleUntil }) ?? true {
+            releaseMemory()
+        }
+    }
+
+    private func releaseMemory() {
+        let memory = dependencies.memory
+        guard memory.takeIdle() else { return }
+        let earlier = release
+        release = Task {
+            await earlier?.value
+            await memory.returnFree()
         }
     }
 

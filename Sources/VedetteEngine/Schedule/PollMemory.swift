@@ -111,22 +111,24 @@ public final class PollMemory: Sendable {
         if isDue { returnFreeMemory() }
     }
 
-    /// Returns what earlier polls have freed and what the next one does not need at once, to be called when none is under way and
-    /// none begins soon.
-    func returnWhenIdle() {
-        let isDue = state.withLock { state in
+    /// Takes note of what earlier polls have freed, when none is under way.
+    /// - Returns: whether it is enough to call `returnFree`, where none begins soon.
+    func takeIdle() -> Bool {
+        state.withLock { state in
             guard state.ledger.used == 0, state.freedOfAll >= PollMemory.maximumFreedWhenIdle else { return false }
             (state.freed, state.freedOfAll) = (0, 0)
             return true
         }
-        guard isDue else { return }
-        Task { @concurrent in
-            await returnCaches()
-            returnFreeMemory()
-        }
     }
 
-    /// The same, when no large poll is left.
+    /// Returns what earlier polls have freed and what the next one does not need at once to the kernel.
+    @concurrent
+    func returnFree() async {
+        await returnCaches()
+        returnFreeMemory()
+    }
+
+    /// Calls `trim`, when no large poll is left.
     func trimWhenIdle() {
         guard state.withLock({ $0.freed >= PollMemory.maximumFreed && $0.ledger.usedByLarge == 0 }) else { return }
         Task { await trim() }
