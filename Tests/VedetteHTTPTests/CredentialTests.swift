@@ -56,6 +56,21 @@ struct CredentialTests {
         #expect(server.requests.count == 2)
     }
 
+    @Test("digest: a server that finds every answer stale is asked four times, also over a kept connection")
+    func digestStale() async throws {
+        let server = try WireServer { request in
+            request.target == "/ok"
+                ? .ok() : .reply("401 Unauthorized", "again", [Self.challenge[0] + ", stale=true"])
+        }
+        defer { server.close() }
+        try await withClient { client async throws in
+            _ = try await client.fetch(.get(server.url("/ok")))
+            let error = await client.failed(.get(server.url("/stale")) { $0.credentials = Self.digest })
+            #expect(error?.failure == .unauthorized, "\(error?.detail ?? "")")
+        }
+        #expect(server.requests.count { $0.target == "/stale" } == 4)
+    }
+
     @Test("digest: one origin's challenge is answered to no other, whoever asks with the same password")
     func digestOrigins() async throws {
         let (first, second) = (try Self.digestServer(), try Self.digestServer(at: "127.0.0.2"))

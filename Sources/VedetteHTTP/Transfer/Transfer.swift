@@ -251,12 +251,16 @@ final class Transfer {
             problem = .privateAddress(origin)
             return false
         }
-        let mayRepeat = hasOnlyKept && HTTPSyntax.isSafe(hop?.method ?? "")
+        // What follows an answer is another step of a login, and no repetition.
+        let mayRepeat = hasOnlyKept && !hasAnswered && HTTPSyntax.isSafe(hop?.method ?? "")
         hasOnlyKept = hasOnlyKept && hasOpenedNone
         guard attempts > 1 else { return true }
         let hasDigest = isPlain && settings?.options.digest != nil
         guard mayRepeat || attempts <= (hasDigest ? Transfer.maximumDigestAttempts : Transfer.maximumAttempts) else {
-            problem = FetchError(.closed, "\(origin) ended the request \(attempts - 1) times without an answer")
+            problem =
+                hasAnswered
+                ? FetchError(.unauthorized, "\(origin) asks for the password again after \(attempts - 1) requests")
+                : FetchError(.closed, "\(origin) ended the request \(attempts - 1) times without an answer")
             return false
         }
         // Nothing of the first response may stay in the second.
