@@ -16,6 +16,8 @@ struct Certificates: Sendable {
     var authority: String { path("ca.pem") }
     var server: Pair { Pair(certificate: path("server.pem"), key: path("server.key")) }
     var client: Pair { Pair(certificate: path("client.pem"), key: path("client.key")) }
+    /// Of the client under another name.
+    var successor: Pair { Pair(certificate: path("successor.pem"), key: path("successor.key")) }
     var stranger: Pair { Pair(certificate: path("stranger.pem"), key: path("stranger.key")) }
     var selfSigned: Pair { Pair(certificate: path("self.pem"), key: path("self.key")) }
     var expired: Pair { Pair(certificate: path("expired.pem"), key: path("expired.key")) }
@@ -35,6 +37,7 @@ struct Certificates: Sendable {
         try sign("server", subject: "server", extensions: "subjectAltName=IP:127.0.0.1", days: "100")
         try sign("other", subject: "other", extensions: "subjectAltName=DNS:other.example")
         try sign("client", subject: "lamato")
+        try sign("successor", subject: "moyer")
         try sign("expired", subject: "expired", extensions: "subjectAltName=IP:127.0.0.1", days: "-1")
     }
 

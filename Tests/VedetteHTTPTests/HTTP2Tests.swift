@@ -91,6 +91,18 @@ struct HTTP2Tests {
             #expect(try await seen(client, path + "?n=9", request("/seen")).0 == 2)
         }
     }
+
+    @Test("a connection on which a request ran out of time is not used again")
+    func mute() async throws {
+        try await withServer { client, request async throws in
+            #expect(try await client.bodyText(request("/ok")) == "all of it")
+            var lost = request("/mute")
+            lost.limits.firstByte = .milliseconds(300)
+            #expect(await client.failed(lost)?.failure == .timeout)
+            #expect(try await client.bodyText(request("/ok")) == "all of it")
+            #expect(try await seen(client, "/ok", request("/seen")) == (2, 2))
+        }
+    }
 }
 
 enum HTTP2Server {

@@ -84,6 +84,19 @@ struct ProxyTests {
         #expect(proxy.texts[1].contains("inside.example"))
     }
 
+    @Test("tunnels of two users, and connections of SOCKS to two origins, are kept apart")
+    func kept() throws {
+        func hop(_ url: String, _ proxy: String, _ user: String = "u") throws -> RedirectHop {
+            let request = Request.get(url) { $0.proxy = .url(proxy, user: user, password: Self.login) }
+            return try RedirectHop(request, Target(try #require(WebURL(url))), nil)
+        }
+        let (http, socks) = ("http://p.example:1", "socks5h://p.example:1")
+        #expect(
+            try hop("https://a.example/", http, "alice").cacheName != hop("https://a.example/", http, "bob").cacheName)
+        #expect(try hop("http://a.example/", http).server == hop("http://b.example/", http).server)
+        #expect(try hop("http://a.example/", socks).server != hop("http://b.example/", socks).server)
+    }
+
     @Test("a direct request uses no proxy, also on a handle that used one")
     func none() async throws {
         let (proxy, server) = (try WireServer(.ok("by proxy")), try WireServer(.ok("direct")))

@@ -44,6 +44,23 @@ struct TLSPolicyTests {
         }
     }
 
+    @Test("a client certificate that is replaced is replaced for the next request, whatever was kept of the server")
+    func replacedCertificate() async throws {
+        let files = try await Certificates.all.value
+        let server = try server(files.server, "--client-ca", files.authority)
+        let both = NSTemporaryDirectory() + "vedette-\(UUID()).pem"
+        defer { try? FileManager.default.removeItem(atPath: both) }
+        let tls = TLSPolicy(ca: files.authority, certificate: both)
+        try await withClient { client async throws in
+            for (pair, name) in [(files.client, "lamato"), (files.successor, "moyer"), (files.client, "lamato")] {
+                let text = try [pair.certificate, pair.key].map { try String(contentsOfFile: $0, encoding: .utf8) }
+                try text.joined().write(toFile: both, atomically: true, encoding: .utf8)
+                #expect(try await answer(client, server.origin, tls).client == name)
+                #expect(try await answer(client, server.origin + "/close", tls).client == name)
+            }
+        }
+    }
+
     @Test("a missing, an unknown and an unreadable client certificate have their failure class")
     func clientErrors() async throws {
         let files = try await Certificates.all.value

@@ -7,6 +7,10 @@
 struct KeptConnections<Server: Hashable> {
     /// How long a server keeps an idle connection that does not say so. nginx has 75 s, Apache and Node say 5 s.
     private let usualKeepAlive: Int64 = 60_000
+    /// libcurl uses no connection that was idle for longer, whatever the server says (CURLOPT_MAXAGE_CONN(3)).
+    private let longestKeepAlive: Int64 = 118_000
+    /// Servers that one sweep returns at most: to close a connection with TLS takes some tens of microseconds.
+    static var mostSwept: Int { 64 }
     /// How long after the last one the servers that no longer need their places are looked for.
     private let sweepPause: Int64 = 10_000
 
@@ -61,31 +65,36 @@ struct KeptConnections<Server: Hashable> {
     }
 
     /// Notes that a request has ended.
-    /// - Parameter keepAlive: what the server said of its connections; nil when it said nothing.
-    mutating func ended(_ name: Server, keepAlive: Int64?, now: Int64) {
+    /// - Parameters:
+    ///   - keepAlive: what the server said of its connections; nil when it said nothing.
+    ///   - closes: whether it closes this one.
+    mutating func ended(_ name: Server, keepAlive: Int64?, closes: Bool = false, now: Int64) {
         guard var server = servers[name] else { return }
         server.inFlight = max(0, server.inFlight - 1)
         server.endedAt = now
         if let keepAlive { server.keepAlive = keepAlive }
+        if closes, server.inFlight == 0 { giveBack(server.places, of: &server) }
         servers[name] = server
     }
 
     /// Takes the places of servers that have closed their connections by now.
-    /// - Returns: these servers, whose connections are to be closed here, too; none within ten seconds of the last time.
-    mutating func sweep(now: Int64) -> [Server] {
-        guard now - sweptAt >= sweepPause else { return [] }
-        sweptAt = now
+    /// - Returns: some of these servers, whose connections are to be closed here, too, and whether there are more; none within
+    ///   ten seconds of the last time that there were no more.
+    mutating func sweep(now: Int64) -> (servers: [Server], hasMore: Bool) {
+        guard now - sweptAt >= sweepPause else { return ([], false) }
         let idle = servers.filter {
             $0.value.places > 0 && $0.value.inFlight == 0 && now - $0.value.endedAt >= keepAlive(of: $0.value)
         }
-        for (name, server) in idle {
+        let swept = idle.prefix(Self.mostSwept)
+        for (name, server) in swept {
             servers[name]?.places = 0
             taken -= server.places
         }
-        return Array(idle.keys)
+        if swept.count == idle.count { sweptAt = now }
+        return (swept.map(\.key), swept.count < idle.count)
     }
 
-    private func keepAlive(of server: State) -> Int64 { server.keepAlive ?? usualKeepAlive }
+    private func keepAlive(of server: State) -> Int64 { min(server.keepAlive ?? usualKeepAlive, longestKeepAlive) }
 
     private mutating func giveBack(_ count: Int, of server: inout State) {
         taken -= count

@@ -46,14 +46,14 @@ final class RedirectHop: Sendable {
     var url: WebURL { target.url }
     var origin: String { target.origin }
 
-    /// What its connection leads to: the origin, or the proxy, which connections to all origins share unless it opens a tunnel.
+    /// What its connection leads to: the origin, or the proxy, over which requests to all origins go unless it opens a tunnel.
     var server: String {
-        guard let proxy, url.scheme == "http" else { return origin }
+        guard let proxy, proxy.forwardsRequests, url.scheme == "http" else { return origin }
         return proxy.url
     }
 
     /// What its connections are kept under.
-    var cacheName: ServerCaches.Server { ServerCaches.Server(origin: server, tls: tls) }
+    var cacheName: ServerCaches.Server { ServerCaches.Server(origin: server, tls: tls, proxy: proxy) }
 
     /// POST, PUT and PATCH send a body even when it is empty.
     var sendsBody: Bool { body != nil || method == "POST" || method == "PUT" || method == "PATCH" }

@@ -44,12 +44,14 @@ struct ServerCaches {
     struct Server: Hashable {
         var origin: String
         var tls: TLSPolicy
+        /// Of two users of one proxy libcurl lets each go through the tunnel of the other.
+        var proxy: ProxySelection?
     }
 
     private struct Entry {
         var cache: ServerCache
-        /// Of the authorities that verified what is in the cache.
-        var version: TrustedCertificates.Version?
+        /// Of the files with which what is in the cache was verified and opened.
+        var files: TLSFileVersions
         var lastUse: UInt64
     }
 
@@ -57,14 +59,14 @@ struct ServerCaches {
     private var uses: UInt64 = 0
 
     /// Returns the cache of a server, which may be a new one; nil when there is no memory.
-    /// - Parameter version: of the authorities that the policy trusts now. What others verified is dropped.
-    mutating func cache(of server: Server, _ version: TrustedCertificates.Version? = nil) -> ServerCache? {
+    /// - Parameter files: of the policy as they are now. What others verified or opened is dropped.
+    mutating func cache(of server: Server, _ files: TLSFileVersions = TLSFileVersions()) -> ServerCache? {
         uses += 1
         known[server]?.lastUse = uses
-        if let entry = known[server], entry.version == version { return entry.cache }
+        if let entry = known[server], entry.files == files { return entry.cache }
         guard let cache = ServerCache() else { return nil }
         if known.count >= Self.maximumServers { forgetOldest() }
-        known[server] = Entry(cache: cache, version: version, lastUse: uses)
+        known[server] = Entry(cache: cache, files: files, lastUse: uses)
         return cache
     }
 
@@ -72,9 +74,9 @@ struct ServerCaches {
     /// asked again, and not before.
     mutating func remove(_ server: Server) { known[server] = nil }
 
-    /// Forgets so many that it is seldom done, and so few that it takes no time.
+    /// Forgets so many that it is seldom done, and so few that it takes no time: each may have a connection to close.
     private mutating func forgetOldest() {
-        let first = known.values.map(\.lastUse).sorted()[Self.maximumServers / 16]
+        let first = known.values.map(\.lastUse).sorted()[Self.maximumServers / 64]
         known = known.filter { $0.value.lastUse >= first }
     }
 

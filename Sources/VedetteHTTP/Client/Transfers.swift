@@ -122,11 +122,8 @@ final class Transfers {
             queue.finish(id)
             return recipient(.failure(FetchError(.memory, "there is no memory for another transfer")))
         }
-        let isKept = keeping.began(hop.cacheName, now: now)
-        let isFresh = reuse.needsOwnConnection(to: hop.server, now: now)
         let isSet = transfer.begin(
-            id, hop, cookies: cookies.header(for: hop), on: isFresh ? .own : isKept ? .kept : .last,
-            cache: cache, now: now)
+            id, hop, cookies: cookies.header(for: hop), on: connection(for: hop, now: now), cache: cache, now: now)
         running[id] = (transfer, recipient)
         guard isSet, curl_multi_add_handle(multi, transfer.easy) == CURLM_OK else {
             let detail = "libcurl refused an option of the request to \(hop.origin); nothing was sent"
@@ -134,10 +131,23 @@ final class Transfers {
         }
     }
 
+    private func connection(for hop: RedirectHop, now: Int64) -> ConnectionUse {
+        // One that is used once takes no place from those that are kept.
+        guard !hop.request.inspectsConnection, !reuse.needsOwnConnection(to: hop.server, now: now) else { return .own }
+        return keeping.began(hop.cacheName, now: now) ? .kept : .last
+    }
+
+    /// Notes the end of a transfer whose beginning `keeping` knows.
+    private func leftConnection(_ transfer: Transfer) {
+        guard transfer.connection != .own, let server = transfer.hop?.cacheName else { return }
+        keeping.ended(
+            server, keepAlive: transfer.keepAlive, closes: transfer.closes, now: KernelClock.monotonic.milliseconds)
+    }
+
     /// - Returns: nil when there is no memory.
     private func cache(for hop: RedirectHop) -> ServerCache? {
         guard hop.url.scheme == "https" else { return common }
-        return caches.cache(of: hop.cacheName, authorities.trusted(by: hop.tls)?.currentVersion)
+        return caches.cache(of: hop.cacheName, TLSFileVersions(of: hop.tls, authorities))
     }
 
     /// Cancels a request or mail; one that has finished is left alone.
@@ -160,10 +170,13 @@ final class Transfers {
         guard let (transfer, recipient) = running.removeValue(forKey: id) else { return }
         curl_multi_remove_handle(multi, transfer.easy)
         queue.finish(id)
-        if let server = transfer.hop?.cacheName {
-            keeping.ended(server, keepAlive: transfer.keepAlive, now: KernelClock.monotonic.milliseconds)
-        }
+        leftConnection(transfer)
         let open = transfer.stream.flatMap { $0.isOpen ? $0 : nil }
+        // It may have waited on a connection that leads nowhere any more. libcurl closes that for HTTP/1.1 alone; one with HTTP/2
+        // would be used until TCP gives up, after a quarter of an hour.
+        if case .failure(let error) = result, error.failure == .timeout, let server = transfer.hop?.cacheName {
+            caches.remove(server)
+        }
         transfer.reset()
         if free.count < Self.maximumFree, !isShutDown { free.append(transfer) }
         if let open { open.buffer.finish(result.map { _ in }) } else { recipient(result) }
@@ -183,13 +196,14 @@ final class Transfers {
             completed(easy, cc_result(message))
         }
         dropEvicted()
-        for server in keeping.sweep(now: KernelClock.monotonic.milliseconds) { caches.remove(server) }
+        let unused = keeping.sweep(now: KernelClock.monotonic.milliseconds)
+        for server in unused.servers { caches.remove(server) }
         mails.advance()
         checkTimeouts()
         startWaiting()
         let isBusy = decodeStreams()
         loop.extraSockets = mails.pollEntries
-        if isBusy { return 0 }
+        if isBusy || unused.hasMore { return 0 }
         let longest: Int64 = running.isEmpty && mails.isEmpty ? 60_000 : Self.timeoutCheckInterval
         // A request cancelled while its origin is rate-limited stays queued, but must not shorten the sleep.
         guard !waiting.isEmpty, let start = queue.nextStart else { return Int32(longest) }
@@ -227,6 +241,7 @@ final class Transfers {
     /// - Returns: false when libcurl does not accept the handle again.
     private func restart(_ transfer: Transfer) -> Bool {
         curl_multi_remove_handle(multi, transfer.easy)
+        leftConnection(transfer)
         let isSet = transfer.beginAgain(cookies: transfer.hop.flatMap(cookies.header))
         return isSet && curl_multi_add_handle(multi, transfer.easy) == CURLM_OK
     }

@@ -14,6 +14,8 @@ struct ResponseHead {
     private(set) var setsCookies = false
     /// How long the server keeps the connection when it is idle, in milliseconds (`Keep-Alive: timeout=5`, RFC 2068 §19.7.1.1).
     private(set) var keepAlive: Int64?
+    /// Whether the server closes the connection after this response (RFC 9112 §9.6).
+    private(set) var closes = false
     private(set) var hasEnded = false
     private var receivedBytes = 0
     private var lengthText: [UInt8]?
@@ -61,7 +63,7 @@ struct ResponseHead {
 
     private mutating func beginBlock(_ line: UnsafeRawBufferPointer) {
         lines.removeAll(keepingCapacity: true)
-        (lengthText, isChunked, encoding, setsCookies) = (nil, false, nil, false)
+        (lengthText, isChunked, encoding, setsCookies, closes) = (nil, false, nil, false, false)
         isHTTP1 = line.count > 5 && line[5] == 0x31
         let digits = line.drop { $0 != 32 }.dropFirst().prefix(3)
         status = digits.reduce(0) { $0 * 10 + Int($1 & 0x0F) }
@@ -77,6 +79,8 @@ struct ResponseHead {
             } else if let value = ResponseHead.value(of: "content-encoding:", in: line) {
                 let text = String(decoding: value, as: UTF8.self).lowercased()
                 encoding = encoding.map { $0 + "," + text } ?? text
+            } else if let value = ResponseHead.value(of: "connection:", in: line) {
+                closes = closes || value.elementsEqual("close".utf8) { $0 | 0x20 == $1 }
             }
         case 0x6B:
             if let value = ResponseHead.value(of: "keep-alive:", in: line) {

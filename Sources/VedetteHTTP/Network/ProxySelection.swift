@@ -9,6 +9,9 @@ struct ProxySelection: Sendable, Hashable {
     var user: String?
     var password: String?
 
+    /// Whether requests to all origins go over one connection. SOCKS opens one for each.
+    var forwardsRequests: Bool { !url.lowercased().hasPrefix("socks") }
+
     /// Nil for a direct connection.
     init?(_ proxy: Proxy, for url: WebURL, in environment: ProxyEnvironment) {
         switch proxy {

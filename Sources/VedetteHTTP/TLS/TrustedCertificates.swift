@@ -23,21 +23,6 @@ final class TrustedCertificates {
         fileprivate var directory: FileState?
     }
 
-    fileprivate struct FileState: Equatable {
-        private var inode: ino_t
-        private var size: off_t
-        private var seconds: Int
-        private var nanoseconds: Int
-
-        /// Nil for a file that cannot be found.
-        init?(of path: String) {
-            var status = stat()
-            guard stat(path, &status) == 0 else { return nil }
-            (inode, size) = (status.st_ino, status.st_size)
-            (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
-        }
-    }
-
     init(file: String?) { self.file = file }
 
     deinit { X509_STORE_free(store) }
@@ -77,7 +62,7 @@ final class TrustedCertificates {
         return new
     }
 
-    /// What is read now. A session or a connection that another version verified must not be used.
+    /// What is read now.
     var currentVersion: Version? { current() == nil ? nil : version }
 
     private var versionOnDisk: Version {

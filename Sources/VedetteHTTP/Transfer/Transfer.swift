@@ -33,6 +33,7 @@ final class Transfer {
     private var isPlain = false
     private let isPrivate: @Sendable (IPAddress) -> Bool
     private let budget: MemoryBudget
+    private(set) var connection = ConnectionUse.own
     /// How often the request was sent: libcurl repeats it on its own when a connection dies before the first byte.
     private var attempts = 0
     /// Whether every attempt so far was made on a kept connection, which its server may have closed at that moment.
@@ -76,6 +77,9 @@ final class Transfer {
 
     /// How long the server keeps the connection when it is idle, in milliseconds; nil when it did not say so.
     var keepAlive: Int64? { head.keepAlive }
+
+    /// Whether the server closes the connection after its response.
+    var closes: Bool { head.closes }
 
     /// Whether the headers are complete. libcurl reports a connection that ends within them as a response without a body.
     var hasHead: Bool { head.hasEnded }
@@ -128,7 +132,7 @@ final class Transfer {
     ) -> Bool {
         // libcurl counts its retries until the handle is reset, and the sixth fails.
         if attempts != 1 || !hasHead { isPlain = false }
-        (self.id, self.hop, startedAt) = (id, hop, now)
+        (self.id, self.hop, self.connection, startedAt) = (id, hop, connection, now)
         (problem, speedMark) = (nil, nil)
         (attempts, hasOnlyKept, isFromPrivate, refusedPrivate) = (0, true, false, false)
         head.reset()
@@ -143,8 +147,7 @@ final class Transfer {
         if !isPlain || !becomesPlain || !hasOptions(of: settings) { isSet = configure(hop, settings.options) }
         isSet = cc_set_string(easy, CURLOPT_URL, hop.sentURL) == CURLE_OK && isSet
         isSet = use(cache) && isSet
-        let isKept = connection == .kept && !settings.options.isFresh
-        cc_set_long(easy, CURLOPT_FORBID_REUSE, isKept ? 0 : 1)
+        cc_set_long(easy, CURLOPT_FORBID_REUSE, connection == .kept ? 0 : 1)
         isPlain = becomesPlain && isSet
         cc_set_list(easy, CURLOPT_HTTPHEADER, settings.headers)
         self.settings = settings

@@ -9,6 +9,7 @@
 /calm-goaway   GOAWAY ENHANCE_YOUR_CALM before an answer
 /refuse?n=2    the first n times RST_STREAM REFUSED_STREAM, then an answer
 /leave?n=1     the first n times GOAWAY before an answer, then an answer
+/mute          no answer, to this request or any later one on the connection
 /length        an answer shorter than its Content-Length
 /seen          the paths that were asked for, with the number of their connection
 """
@@ -37,6 +38,7 @@ class Connection:
                                            normalize_outbound_headers=False)
         self.h2 = h2.connection.H2Connection(config=config)
         self.open = True
+        self.mute = False
 
     def run(self):
         self.h2.initiate_connection()
@@ -46,7 +48,7 @@ class Connection:
             if not data:
                 return
             for event in self.h2.receive_data(data):
-                if isinstance(event, h2.events.RequestReceived):
+                if isinstance(event, h2.events.RequestReceived) and not self.mute:
                     self.answer(event.stream_id, dict(event.headers)[":path"])
             self.flush()
 
@@ -72,6 +74,8 @@ class Connection:
             self.h2.reset_stream(stream, CODES.REFUSED_STREAM)
         elif name == "/leave" and left >= 0:
             self.leave(0, CODES.NO_ERROR)
+        elif name == "/mute":
+            self.mute = True
         elif name == "/length":
             self.head(stream, 100)
             self.h2.send_data(stream, b"short", end_stream=True)
