@@ -16,6 +16,10 @@ struct CommitBatcherTests {
         return PollRecord(record: SourceRecord(name: source), events: [event])
     }
 
+    private func row(_ key: String, _ state: String) -> StoredItem {
+        StoredItem(Item(key: key, state: state), digest: 1, stateSince: Timestamp(milliseconds: 1))
+    }
+
     private func isWritten(_ ticket: CommitTicket) async -> Bool {
         do throws(JournalError) {
             _ = try await ticket.committed()
@@ -66,9 +70,6 @@ struct CommitBatcherTests {
 
     @Test("rows of a deferred write are written with what replaces it, unless that changes them, and after a refusal")
     func deferredRows() async throws {
-        func row(_ key: String, _ state: String) -> StoredItem {
-            StoredItem(Item(key: key, state: state), digest: 1, stateSince: Timestamp(milliseconds: 1))
-        }
         let journal = FakeJournal()
         func states() async -> [String?] {
             let stored = await journal.items(of: "a")
@@ -93,6 +94,49 @@ struct CommitBatcherTests {
         batcher.write(deferred: [DeferredWrite(source)])
         await batcher.finish()
         #expect(await states() == ["newer", "new"])
+    }
+
+    /// What a poll commits while an earlier deferred write of its source is in the writer.
+    enum Change: CaseIterable {
+        case changed, deleted, newBaseline
+    }
+
+    @Test(
+        "I3: a row that the journal refuses late does not come back over a later commit", .tags(.I3),
+        arguments: Change.allCases, [false, true])
+    func refusedRows(change: Change, isNextSubmittedEarly: Bool) async throws {
+        let journal = FakeJournal()
+        let batcher = CommitBatcher(journal: journal, log: LogLines())
+        let source = SourceRecord(name: "a")
+        let first = PollRecord(record: source, writes: [row("1", "old"), row("2", "old")])
+        #expect(await isWritten(batcher.submit(first)))
+        await journal.hold(deferred: true)
+        batcher.write(deferred: [DeferredWrite(source, items: [row("1", "late"), row("2", "late")])])
+        try await until { await journal.held == 1 }
+        var poll = PollRecord(record: source)
+        switch change {
+        case .changed: poll.writes = [row("1", "new")]
+        case .deleted: poll.deletions = ["1"]
+        case .newBaseline: (poll.isNewBaseline, poll.writes) = (true, [row("1", "new")])
+        }
+        let second = batcher.submit(poll)
+        await journal.fail(deferred: true)
+        await journal.letPass()
+        // The deferred write has failed, and the poll is in the writer.
+        try await until { await journal.held == 1 }
+        let early = isNextSubmittedEarly ? batcher.submit(PollRecord(record: source)) : nil
+        await journal.release()
+        #expect(await isWritten(second))
+        #expect(await isWritten(early ?? batcher.submit(PollRecord(record: source))))
+        let states = await journal.items(of: "a").mapValues { $0.item?.state }
+        let expected: [String: String?] =
+            switch change {
+            case .changed: ["1": "new", "2": "late"]
+            case .deleted: ["2": "late"]
+            case .newBaseline: ["1": "new"]
+            }
+        #expect(states == expected)
+        await batcher.finish()
     }
 
     @Test("a record that the journal refuses fails alone, not the polls that were committed with it")

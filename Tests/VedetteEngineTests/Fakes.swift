@@ -219,6 +219,7 @@ actor FakeJournal: Journal {
     private var failsRecording = false
     private var failsLanes = false
     private var isHeld = false
+    private var holdsDeferred = false
     private var holders: [CheckedContinuation<Void, Never>] = []
     private var heldSource: String?
     private var reader: CheckedContinuation<Void, Never>?
@@ -231,14 +232,17 @@ actor FakeJournal: Journal {
     func refuse(as reason: JournalError.Reason = .refused, _ refusal: (@Sendable (PollRecord) -> Bool)?) {
         (self.refusal, refusalReason) = (refusal, reason)
     }
-    func hold() { isHeld = true }
+    func hold(deferred: Bool = false) { (isHeld, holdsDeferred) = (true, deferred) }
     func release() {
-        isHeld = false
+        (isHeld, holdsDeferred) = (false, false)
         for holder in holders { holder.resume() }
         holders = []
     }
 
     var held: Int { holders.count }
+
+    /// Lets the write that is held pass; the next one is held again.
+    func letPass() { holders.removeFirst().resume() }
 
     /// Holds the next reader of that source's items after they are read.
     func holdReader(of source: String) { heldSource = source }
@@ -322,7 +326,8 @@ actor FakeJournal: Journal {
         throw JournalError(refusalReason, "the journal refused a record (too long)")
     }
 
-    func write(deferred writes: [DeferredWrite]) throws(JournalError) {
+    func write(deferred writes: [DeferredWrite]) async throws(JournalError) {
+        if holdsDeferred { await withCheckedContinuation { holders.append($0) } }
         if failsDeferred { throw JournalError(.full, "the disk is full") }
         try refuse(writes.map { PollRecord(record: $0.record, writes: $0.items) })
         deferred.append(writes.map(\.record.name).sorted())

@@ -15,33 +15,51 @@ final class CommitBatcher: Sendable {
         let basis: [CommitTicket]
         /// The rows in it that were to be written before.
         var older: [StoredItem] = []
+
+        mutating func add(older rows: [StoredItem]) {
+            older.add(older: rows)
+            record.add(older: rows)
+        }
     }
 
     private struct State {
         var waiting: [Entry] = []
         /// The newest deferred write of each source.
         var deferred: [String: DeferredWrite] = [:]
-        /// Rows of deferred writes that a later record replaced or the journal refused, by source: they are written with
-        /// the source's next one.
+        /// Rows of deferred writes that the journal refused, by source. The source's next write takes them when its
+        /// turn comes: when it is submitted, an earlier one that changes these rows may still wait.
         var unwritten: [String: [StoredItem]] = [:]
         var isWriting = false
         var finishers: [CheckedContinuation<Void, Never>] = []
         var successes = 0
 
-        /// Takes the rows of a source that are not written yet. A deferred write of it is not made any more.
-        mutating func takeRows(of source: String) -> [StoredItem] {
-            let deferred = deferred.removeValue(forKey: source)?.items ?? []
-            guard let older = unwritten.removeValue(forKey: source) else { return deferred }
-            let keys = Set(deferred.map(\.key))
-            return deferred + older.filter { !keys.contains($0.key) }
-        }
-
-        /// Keeps rows that were refused for the source's next write. Later ones take precedence.
+        /// Keeps rows that were refused for the source's next write. They are later than those that are kept already,
+        /// since writes fail in the order in which they were handed in.
         mutating func keep(_ rows: [StoredItem], of source: String) {
             guard !rows.isEmpty else { return }
-            let later = unwritten[source] ?? []
-            let keys = Set(later.map(\.key))
-            unwritten[source] = later + rows.filter { !keys.contains($0.key) }
+            var rows = rows
+            rows.add(older: unwritten[source] ?? [])
+            unwritten[source] = rows
+        }
+
+        /// Lets the first record of each source take the rows that were refused before.
+        mutating func addUnwritten(to batch: [Entry]) -> [Entry] {
+            batch.map { entry in
+                guard let name = entry.record.record?.name, let rows = unwritten.removeValue(forKey: name) else {
+                    return entry
+                }
+                var entry = entry
+                entry.add(older: rows)
+                return entry
+            }
+        }
+
+        mutating func addUnwritten(to deferred: [DeferredWrite]) -> [DeferredWrite] {
+            deferred.map { write in
+                var write = write
+                write.items.add(older: unwritten.removeValue(forKey: write.record.name) ?? [])
+                return write
+            }
         }
     }
 
@@ -79,10 +97,9 @@ final class CommitBatcher: Sendable {
         let ticket = CommitTicket()
         startWriting { state in
             var entry = Entry(record: record, ticket: ticket, basis: basis)
-            // A deferred write of that source is older than this record.
-            if let name = record.record?.name {
-                entry.older = state.takeRows(of: name)
-                if !entry.older.isEmpty { entry.record.add(older: entry.older) }
+            // A deferred write of that source is older than this record, and is not made any more.
+            if let name = record.record?.name, let deferred = state.deferred.removeValue(forKey: name) {
+                entry.add(older: deferred.items)
             }
             state.waiting.append(entry)
         }
@@ -94,8 +111,7 @@ final class CommitBatcher: Sendable {
         guard !deferred.isEmpty else { return }
         startWriting { state in
             for var write in deferred {
-                let keys = Set(write.items.map(\.key))
-                write.items += state.takeRows(of: write.record.name).filter { !keys.contains($0.key) }
+                write.items.add(older: state.deferred[write.record.name]?.items ?? [])
                 state.deferred[write.record.name] = write
             }
         }
@@ -162,19 +178,21 @@ final class CommitBatcher: Sendable {
     }
 
     private func commit(_ submitted: [Entry]) async {
-        let batch = submitted.filter { !failsWithItsBasis($0) }
+        let writable = submitted.filter { !failsWithItsBasis($0) }
+        let batch = state.withLock { $0.addUnwritten(to: writable) }
         guard !batch.isEmpty, let error = await failure(of: batch) else { return }
         // One record may be at fault: each gets a transaction of its own, so that it fails alone.
         guard batch.count > 1, error.reason.mayConcernOneRecord else { return fail(batch, error) }
         var (rest, busy, hasWritten) = (batch[...], 0, false)
         while hasWritten || busy < CommitBatcher.maximumBusy, let entry = rest.popFirst() {
             guard !failsWithItsBasis(entry) else { continue }
-            guard let error = await failure(of: [entry]) else {
+            let batch = state.withLock { $0.addUnwritten(to: [entry]) }
+            guard let error = await failure(of: batch) else {
                 hasWritten = true
                 continue
             }
             if error.reason == .busy { busy += 1 }
-            fail([entry], error)
+            fail(batch, error)
         }
         if !rest.isEmpty { fail(Array(rest), error) }
     }
@@ -213,6 +231,7 @@ final class CommitBatcher: Sendable {
     }
 
     private func write(_ deferred: [DeferredWrite]) async {
+        let deferred = state.withLock { $0.addUnwritten(to: deferred) }
         guard !deferred.isEmpty, let error = await failure(of: deferred) else { return }
         await isolate(deferred, error, error.logLevel)
     }
@@ -252,10 +271,19 @@ final class CommitBatcher: Sendable {
     }
 }
 
+extension [StoredItem] {
+    /// Adds rows that were to be written before, where it has no later ones.
+    fileprivate mutating func add(older rows: [StoredItem]) {
+        guard !rows.isEmpty else { return }
+        let keys = Set(map(\.key))
+        self += rows.filter { !keys.contains($0.key) }
+    }
+}
+
 extension PollRecord {
     /// Adds rows that were to be written before, unless it changes them itself.
     fileprivate mutating func add(older rows: [StoredItem]) {
-        guard !isNewBaseline else { return }
+        guard !isNewBaseline, !isFirst else { return }
         let keys = Set(writes.map(\.key) + deletions)
         writes += rows.filter { !keys.contains($0.key) }
     }
