@@ -146,6 +146,7 @@ public actor Watcher {
         share.held = held
         let stored = try await dependencies.journal.records { newNames(share.polled) }
         let new = newNames(share.polled)
+        commits.forgetDeferred(of: new)
         let released = schedule.all.filter { !held.contains($0.source.name) }
         let now = dependencies.clock.now()
         schedule.reload(share.polled, stored: stored, now: now)

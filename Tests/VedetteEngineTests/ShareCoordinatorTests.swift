@@ -77,4 +77,39 @@ struct ShareCoordinatorTests {
         #expect(log.all.last?.hasPrefix("polls nothing: others have taken over") == true)
         #expect(log.all.count { $0.contains("newer configuration") } == 1)
     }
+
+    @Test("I3: a row that the journal refused does not come back over what another watcher wrote meanwhile", .tags(.I3))
+    func refusedRows() async throws {
+        let (journal, clock) = (SharedMemory(), ManualClock())
+        let (own, other) = (journal.join("own"), journal.join("other"))
+        let dependencies = Dependencies(
+            fetcher: FakeFetcher(), journal: own, clock: clock, random: SeededRandom(StableHash.of(["own"])),
+            log: LogLines(), userAgent: "", civil: Greenwich())
+        let executor = QueueExecutor()
+        let watcher = Watcher(
+            WatchConfiguration(sources: [source("a")], rules: RuleSet([])), dependencies, on: executor,
+            dispatcher: Dispatcher(dependencies, on: executor, sinks: [:]))
+        let commits = await watcher.commits
+        let (lease, record) = (Lease.source("a"), SourceRecord(name: "a"))
+        func row(_ state: String) -> StoredItem {
+            StoredItem(Item(key: "1", state: state), digest: 1, stateSince: clock.now().wall)
+        }
+        func hold(_ sources: Set<String>) async throws { try await watcher.hold(sources: sources, rules: []) }
+        try await watcher.restore()
+        _ = own.take([lease])
+        try await hold(["a"])
+        journal.refuseDeferred(true)
+        commits.write(deferred: [DeferredWrite(record, items: [row("old")])])
+        await commits.finish()
+        journal.refuseDeferred(false)
+        try await hold([])
+        own.release([lease])
+        _ = other.take([lease])
+        _ = try other.commit([PollRecord(record: record, writes: [row("new")])], within: .none)
+        other.release([lease])
+        _ = own.take([lease])
+        try await hold(["a"])
+        _ = try await commits.submit(PollRecord(record: record)).committed()
+        #expect(own.items(of: "a")["1"]?.item?.state == "new")
+    }
 }

@@ -19,6 +19,7 @@ final class SharedMemory: Sendable {
         var leases: [Lease: Int64] = [:]
         var watchers: [RegisteredWatcher] = []
         var conflicts = 0
+        var refusesDeferred = false
     }
 
     let memory = MemoryJournal()
@@ -26,6 +27,8 @@ final class SharedMemory: Sendable {
 
     var conflicts: Int { state.withLock { $0.conflicts } }
     var leases: [Lease: Int64] { state.withLock { $0.leases } }
+
+    func refuseDeferred(_ refuses: Bool) { state.withLock { $0.refusesDeferred = refuses } }
 
     /// Registers a watcher.
     func join(_ name: String, configuration: String = "c") -> SharedPart {
@@ -74,7 +77,10 @@ struct SharedPart: Journal, JournalShares {
     }
     func ruleMemories() -> [RuleMemory] { journal.memory.ruleMemories() }
     func silences() -> [Silence] { journal.memory.silences() }
-    func write(deferred writes: [DeferredWrite]) throws(JournalError) { try journal.memory.write(deferred: writes) }
+    func write(deferred writes: [DeferredWrite]) throws(JournalError) {
+        if journal.state.withLock({ $0.refusesDeferred }) { throw JournalError(.unavailable, "the server is away") }
+        try journal.memory.write(deferred: writes)
+    }
     func pendingLanes() -> [DeliveryLane] { journal.memory.pendingLanes() }
     func pending(in lane: DeliveryLane, after: Int64, limit: Int) -> [Delivery] {
         journal.memory.pending(in: lane, after: after, limit: limit)

@@ -117,6 +117,16 @@ final class CommitBatcher: Sendable {
         }
     }
 
+    /// Forgets what is still to be written of sources that another watcher held meanwhile: what that wrote is newer.
+    func forgetDeferred(of sources: Set<String>) {
+        state.withLock { state in
+            for source in sources {
+                state.deferred[source] = nil
+                state.unwritten[source] = nil
+            }
+        }
+    }
+
     /// Returns when every record that was submitted before is written or has failed, however many follow.
     func flush() async {
         guard state.withLock({ $0.isWriting }) else { return }
