@@ -104,6 +104,23 @@ struct DeliverySchedulePolicyTests {
         #expect(made >= 1000 && made < 5000 && read < 5000)
     }
 
+    @Test("parallel: a lane that is to be read again is not read while an attempt is in flight")
+    func parallelRereading() {
+        var schedule = schedule { $0.isParallel = true }
+        schedule.laneFound(lane())
+        _ = schedule.actions(at: at(0))
+        schedule.loaded([delivery(1), delivery(2)], in: lane())
+        #expect(ids(schedule.actions(at: at(0)).actions) == [1, 2])
+        schedule.attempted(failed(1, due: at(60), at: at(0)), in: lane())
+        // `vedette outbox drop`, while the next page is read.
+        schedule.reread(sink: "k")
+        schedule.loaded([delivery(3)], in: lane())
+        let busy = schedule.actions(at: at(0))
+        #expect(busy.actions.isEmpty && busy.wake == at(60))
+        schedule.attempted(sent(2), in: lane())
+        #expect(schedule.actions(at: at(0)).actions == [.load(lane(), after: 0)])
+    }
+
     @Test("time in which no watcher ran does not count towards else_after")
     func elseAfter() {
         var schedule = schedule { ($0.fallbacks, $0.elseAfter) = (["mail"], .seconds(120)) }

@@ -42,6 +42,8 @@ struct DeliveryBuffer: Sendable {
     var isEmpty: Bool { waiting.isEmpty && !isUnread }
     /// Whether the journal may have deliveries that were not read.
     var isUnread: Bool { hasMore || isLoading }
+    /// Whether what is read now would be thrown away: all is read again when the attempts in progress have ended.
+    var isOutdated: Bool { mustReread && isBusy }
     /// Whether more deliveries may be read. Those that wait for a retry have a bound of their own, so that many of them do
     /// not stop a lane without order.
     var hasRoom: Bool {

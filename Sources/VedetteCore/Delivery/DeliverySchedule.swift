@@ -320,7 +320,7 @@ public struct DeliverySchedule: Sendable {
             if !lane.isQueued { queue(name) }
             return nil
         }
-        if lane.hasMore, inOrder ? lane.waiting.isEmpty : lane.hasRoom {
+        if lane.hasMore, !lane.isOutdated, inOrder ? lane.waiting.isEmpty : lane.hasRoom {
             lanes[name]?.isLoading = true
             return .load(name, after: lane.lastSeen)
         }
