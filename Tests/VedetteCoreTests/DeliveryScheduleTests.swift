@@ -287,6 +287,18 @@ struct DeliveryScheduleTests {
         #expect(schedule.actions(at: at(0)).actions == [.attempt(delivery(6))])
     }
 
+    @Test("a page that is read while its sink is given up makes no lane of that sink")
+    func removedWhileLoading() {
+        var schedule = DeliverySchedule()
+        schedule.laneFound(lane)
+        _ = schedule.actions(at: at(0))
+        schedule.remove(sink: "k")
+        var read = delivery(2, key: "web")
+        read.behind = delivery(1, priority: .high, key: "web").place
+        schedule.loaded([read], in: lane)
+        #expect(schedule.actions(at: at(0)).actions.isEmpty && schedule.isDrained)
+    }
+
     @Test("a paused sink gets no attempts, others do; when resumed, it starts with the delivery that it refused")
     func paused() {
         var schedule = DeliverySchedule()

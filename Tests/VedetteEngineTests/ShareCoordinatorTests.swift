@@ -112,4 +112,46 @@ struct ShareCoordinatorTests {
         _ = try await commits.submit(PollRecord(record: record)).committed()
         #expect(own.items(of: "a")["1"]?.item?.state == "new")
     }
+
+    @Test("a page that was read before a sink was given up is not used when the sink is taken again")
+    func outdatedPage() async throws {
+        let (journal, clock, sink) = (SharedMemory(), ManualClock(), FakeSink())
+        let dependencies = Dependencies(
+            fetcher: FakeFetcher(), journal: journal.join("own"), clock: clock,
+            random: SeededRandom(StableHash.of(["own"])), log: LogLines(), userAgent: "", civil: Greenwich())
+        var policy = DeliveryPolicy()
+        policy.isParallel = true
+        let dispatcher = Dispatcher(dependencies, on: QueueExecutor(), sinks: ["k": sink], policy: ["k": policy])
+        func commit(_ title: String) throws {
+            let now = clock.now().wall
+            let event = Event(
+                id: Identifier(title), kind: .appeared, time: now, source: "s", sourceKind: "lines", poll: "p")
+            let message = Message(id: "msg_" + title, rule: "r", sink: "k", event: event, title: title, text: "")
+            let delivery = Delivery(message: message, created: now, due: now)
+            _ = try journal.memory.commit([PollRecord(record: nil, deliveries: [delivery])], within: .none)
+        }
+        var states: [DeliveryState] {
+            journal.memory.deliveries(DeliveryFilter(), after: 0, limit: 9).map(\.state)
+        }
+        sink.answer(.retry(reason: "503", after: nil))
+        journal.holdPages()
+        try commit("1")
+        try await dispatcher.hold(["k"])
+        try await until { journal.heldPages == 1 }
+        try commit("2")
+        journal.letPagePass()
+        // The first waits for its retry, and the page with the second alone is read.
+        try await until { journal.heldPages == 1 && states == [.retry, .pending] }
+        try await dispatcher.hold([])
+        try await dispatcher.hold(["k"])
+        try await until { journal.heldPages == 2 }
+        journal.letPagePass()
+        for _ in 0..<2000 { await Task.yield() }
+        journal.releasePages()
+        try await until {
+            clock.advance(.milliseconds(500))
+            return states == [.sent, .sent]
+        }
+        await dispatcher.stop(by: clock.now().boot.advanced(by: .seconds(5)))
+    }
 }

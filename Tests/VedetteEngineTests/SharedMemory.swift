@@ -20,6 +20,8 @@ final class SharedMemory: Sendable {
         var watchers: [RegisteredWatcher] = []
         var conflicts = 0
         var refusesDeferred = false
+        var holdsPages = false
+        var pages: [CheckedContinuation<Void, Never>] = []
     }
 
     let memory = MemoryJournal()
@@ -29,6 +31,29 @@ final class SharedMemory: Sendable {
     var leases: [Lease: Int64] { state.withLock { $0.leases } }
 
     func refuseDeferred(_ refuses: Bool) { state.withLock { $0.refusesDeferred = refuses } }
+
+    /// Holds pages of deliveries after they were read.
+    func holdPages() { state.withLock { $0.holdsPages = true } }
+    var heldPages: Int { state.withLock { $0.pages.count } }
+    /// Lets the page pass that was read first; the next one is held again.
+    func letPagePass() { state.withLock { $0.pages.removeFirst() }.resume() }
+    func releasePages() {
+        let pages = state.withLock { state in
+            defer { (state.holdsPages, state.pages) = (false, []) }
+            return state.pages
+        }
+        for page in pages { page.resume() }
+    }
+
+    fileprivate func holdPage() async {
+        await withCheckedContinuation { continuation in
+            let isHeld = state.withLock { state in
+                if state.holdsPages { state.pages.append(continuation) }
+                return state.holdsPages
+            }
+            if !isHeld { continuation.resume() }
+        }
+    }
 
     /// Registers a watcher.
     func join(_ name: String, configuration: String = "c") -> SharedPart {
@@ -82,8 +107,10 @@ struct SharedPart: Journal, JournalShares {
         try journal.memory.write(deferred: writes)
     }
     func pendingLanes() -> [DeliveryLane] { journal.memory.pendingLanes() }
-    func pending(in lane: DeliveryLane, after: Int64, limit: Int) -> [Delivery] {
-        journal.memory.pending(in: lane, after: after, limit: limit)
+    func pending(in lane: DeliveryLane, after: Int64, limit: Int) async -> [Delivery] {
+        let page = journal.memory.pending(in: lane, after: after, limit: limit)
+        await journal.holdPage()
+        return page
     }
     func sent(before delivery: Delivery, limit: Int) -> [Delivery] {
         journal.memory.sent(before: delivery, limit: limit)

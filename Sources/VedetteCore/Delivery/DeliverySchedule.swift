@@ -134,6 +134,8 @@ public struct DeliverySchedule: Sendable {
     /// Adds deliveries that were read from the journal.
     /// - Parameter ended: deliveries whose end is not written yet, so that the journal still has them as pending.
     public mutating func loaded(_ deliveries: [Delivery], in name: DeliveryLane, ended: Set<Int64> = []) {
+        // The sink was given up while they were read.
+        guard lanes[name] != nil else { return }
         lanes[name]?.loaded(deliveries, ended: ended)
         markReady(name)
         // What these must not overtake may be committed and not announced yet.

@@ -9,7 +9,9 @@ struct DeliverySinks {
     /// How often a sink was replaced.
     private var generations: [String: Int] = [:]
     /// The sinks that this watcher delivers to; nil for all.
-    var held: Set<String>?
+    private(set) var held: Set<String>?
+    /// How often each sink was given up to another watcher.
+    private var releases: [String: Int] = [:]
 
     /// - Parameter policy: of the sinks that have one of their own.
     init(_ all: [String: any Sink], policy: [String: DeliveryPolicy], held: Set<String>?) {
@@ -23,6 +25,15 @@ struct DeliverySinks {
     func policy(of name: String) -> DeliveryPolicy { policy[name] ?? DeliveryPolicy() }
 
     func isHeld(_ name: String) -> Bool { held?.contains(name) ?? true }
+
+    /// Delivers to these sinks alone.
+    mutating func hold(_ names: Set<String>) {
+        for name in held?.subtracting(names) ?? [] { releases[name, default: 0] += 1 }
+        held = names
+    }
+
+    /// Returns how often a sink was given up: what was read before is no page of the lanes that it has now.
+    func releases(of name: String) -> Int { releases[name, default: 0] }
 
     /// A refusal by a sink of an earlier generation does not pause its replacement.
     func generation(of name: String) -> Int { generations[name, default: 0] }

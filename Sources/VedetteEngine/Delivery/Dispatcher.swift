@@ -186,7 +186,7 @@ public actor Dispatcher {
         let before = sinks.held ?? []
         let (gained, lost) = (names.subtracting(before), before.subtracting(names))
         let stops = gained.isEmpty ? [] : try await dependencies.journal.stoppedSinks()
-        sinks.held = names
+        sinks.hold(names)
         for sink in lost {
             schedule.remove(sink: sink)
             recoveryProbes.removeValue(forKey: sink)?.cancel()
@@ -319,10 +319,11 @@ public actor Dispatcher {
 
     private func load(_ lane: DeliveryLane, after: Int64) async {
         // A delivery that ends while its lane is read makes it read once more.
-        let ended = writer.ends
+        let (ended, releases) = (writer.ends, sinks.releases(of: lane.sink))
         do throws(JournalError) {
             var deliveries = try await dependencies.journal.pending(
                 in: lane, after: after, limit: DeliverySchedule.ahead)
+            guard sinks.releases(of: lane.sink) == releases else { return }
             let now = dependencies.clock.now()
             for i in deliveries.indices {
                 deliveries[i] = time.restored(deliveries[i], now)
@@ -337,6 +338,7 @@ public actor Dispatcher {
                 return work()
             }
             try? await dependencies.clock.sleep(until: dependencies.clock.now().boot.advanced(by: .seconds(5)))
+            guard sinks.releases(of: lane.sink) == releases else { return }
             schedule.loadFailed(in: lane)
         }
         work()
