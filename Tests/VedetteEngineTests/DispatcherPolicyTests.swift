@@ -227,17 +227,6 @@ struct DispatcherPolicyTests {
         #expect(await world.journal.state(1) == .dead)
     }
 
-    @Test("a delivery that was evicted before it was announced is not attempted")
-    func evictedBeforeAnnounced() async throws {
-        let world = World()
-        var deliveries: [Delivery] = []
-        for number in 1...3 { deliveries.append(await pending("\(number)", in: world)) }
-        await world.dispatcher.evicted(Eviction(evicted: Array(deliveries.prefix(2))))
-        await world.dispatcher.enqueue(deliveries)
-        try await until { await world.journal.state(3) == .sent }
-        #expect(world.sink.seen == ["3"])
-    }
-
     @Test("a bound that was lowered by a reload is reached at once, step by step, and nobody spins meanwhile")
     func farBeyond() async throws {
         let clock = ManualClock()

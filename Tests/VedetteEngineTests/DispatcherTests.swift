@@ -50,6 +50,22 @@ struct DispatcherTests {
         try await until { await world.journal.state(2) == .sent }
     }
 
+    @Test(
+        "what ended before it was announced is not attempted, and what was left beside it is",
+        arguments: [true, false])
+    func endedBeforeAnnounced(isReplaced: Bool) async throws {
+        let world = World()
+        let (left, ended) = (await pending("1", in: world), await pending("2", in: world))
+        let now = world.clock.now().wall
+        let end = Attempt(delivery: ended.id, state: .suppressed, attempts: 0, due: now, at: now, reason: "replaced")
+        _ = try await world.journal.record([end], within: .none)
+        await world.dispatcher.evicted(isReplaced ? Eviction(replaced: [ended.place]) : Eviction(evicted: [ended]))
+        await world.dispatcher.enqueue([left, ended])
+        await world.dispatcher.enqueue([await pending("3", in: world)])
+        try await until { await world.journal.state(3) == .sent }
+        #expect(world.sink.seen == ["1", "3"])
+    }
+
     @Test("deliveries that an earlier run left pending are delivered, more than is read ahead, in order, once")
     func restored() async throws {
         let world = World()

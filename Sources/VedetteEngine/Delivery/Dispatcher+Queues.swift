@@ -14,12 +14,9 @@ extension Dispatcher {
     /// Takes deliveries that the journal ended beyond the limits of their queues.
     func evicted(_ eviction: Eviction) {
         guard !eviction.isEmpty else { return }
-        for delivery in eviction.replaced { schedule.ended(delivery) }
-        for delivery in eviction.evicted {
-            schedule.ended(delivery.place)
-            if sinks.policy(of: delivery.message.sink).queue.policy == .dropOldest {
-                queueLimiter.evictedOldest(delivery)
-            }
+        for delivery in eviction.replaced + eviction.evicted.map(\.place) {
+            schedule.ended(delivery)
+            queueLimiter.evicted(delivery)
         }
         let dead = eviction.evicted.count { $0.state == .dead }
         meter.countUnsent(dead)

@@ -123,10 +123,12 @@ public actor Dispatcher {
     public func enqueue(_ deliveries: [Delivery]) {
         guard sinks.held == nil else { return take(deliveries) }
         let now = dependencies.clock.now()
-        let fresh = deliveries.filter { !queueLimiter.isEvicted($0) }
+        // The journal alone knows which of these are pending.
+        take(deliveries.filter(queueLimiter.mayBeEvicted))
+        let fresh = deliveries.filter { !queueLimiter.mayBeEvicted($0) }
         schedule.committed(fresh.map { time.steady($0, now) })
         queueLimiter.pending(at: now.boot)
-        if fresh.contains(where: { diverted.contains($0.message.sink) }) { queueLimiter.changed(at: now.boot) }
+        if deliveries.contains(where: { diverted.contains($0.message.sink) }) { queueLimiter.changed(at: now.boot) }
         work()
     }
 

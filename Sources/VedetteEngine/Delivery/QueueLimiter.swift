@@ -12,7 +12,7 @@ struct QueueLimiter {
     /// Dropped deliveries that are not reported yet.
     private var dropped = 0
     private var nextReport: BootTime?
-    /// By sink, the highest id that was evicted where the oldest deliveries go first.
+    /// By sink, the highest id that ended without an attempt.
     private var lastEvicted: [String: Int64] = [:]
 
     /// Something is pending.
@@ -43,14 +43,15 @@ struct QueueLimiter {
 
     mutating func dropped(_ count: Int) { dropped += count }
 
-    /// Notes a delivery that was evicted as the oldest one of its sink: each one up to its id has ended.
-    mutating func evictedOldest(_ delivery: Delivery) {
-        let sink = delivery.message.sink
+    /// Notes a delivery that ended without an attempt.
+    mutating func evicted(_ delivery: DeliveryPlace) {
+        let sink = delivery.lane.sink
         lastEvicted[sink] = max(lastEvicted[sink] ?? 0, delivery.id)
     }
 
-    /// Returns whether a delivery was evicted before its commit was announced.
-    func isEvicted(_ delivery: Delivery) -> Bool { delivery.id <= lastEvicted[delivery.message.sink] ?? 0 }
+    /// Returns whether a delivery may have ended before its commit was announced. One with a lower id than another that
+    /// ended may be pending: what is behind a message under way is not passed on.
+    func mayBeEvicted(_ delivery: Delivery) -> Bool { delivery.id <= lastEvicted[delivery.message.sink] ?? 0 }
 
     /// Returns how many dropped deliveries to report now: all since the last report, at most once per interval.
     /// - Parameter isLast: no later report follows.
