@@ -165,6 +165,30 @@ struct DeliveryOrderTests {
     }
 
     @Test(
+        "however many messages have no fallback left, those behind them are passed on", arguments: Backend.allCases)
+    func exhausted(_ backend: Backend) async throws {
+        let store = try await backend.open()
+        let (cause, last) = (event(1, key: "a"), EvictionLimits.step + 1)
+        var deliveries = (1...last).map { delivery($0, of: cause) }
+        for i in deliveries.indices.dropLast() { deliveries[i].chain = [] }
+        _ = try await store.journal.commit([poll(events: [cause], deliveries: deliveries)])
+        func passedOn(keeping kept: Set<Int64>) async throws -> [Int64] {
+            var limits = EvictionLimits(bounds: [:]) { delivery, _ in
+                var end = Attempt(
+                    delivery: delivery.id, state: .dead, attempts: 0, due: stamp(0), at: stamp(1), reason: nil)
+                end.successor = delivery.fallback(among: ["mail"], where: { _ in true }, id: "msg_x", at: stamp(1))
+                return end.successor == nil ? nil : end
+            }
+            limits.diverted = ["team": kept]
+            return try await store.journal.evict(limits).eviction.evicted.map(\.id)
+        }
+        // One under way is about its subject.
+        #expect(try await passedOn(keeping: [1]) == [])
+        #expect(try await passedOn(keeping: []) == [Int64(last)])
+        try await store.journal.close()
+    }
+
+    @Test(
         "at a fallback that persons read the newer event counts, not the one that came last",
         arguments: Backend.allCases)
     func lateFallback(_ backend: Backend) async throws {

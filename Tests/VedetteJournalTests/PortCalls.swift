@@ -33,8 +33,9 @@ func exerciseEngine(_ journal: any Journal) async throws {
     _ = try await journal.sent(before: pending[0], limit: 100)
     _ = try await journal.messages(of: "rule1", to: "sink1", about: "source1", before: 100, limit: 10)
     for policy in QueueBound.Policy.allCases {
-        _ = try await journal.evict(
-            limits(["sink1": bound(20_000, bytes: 2_000_000, policy)], oldest: ["sink2": stamp(0)]))
+        var limits = limits(["sink1": bound(20_000, bytes: 2_000_000, policy)], oldest: ["sink2": stamp(0)])
+        limits.diverted = ["sink3": [7]]
+        _ = try await journal.evict(limits)
     }
 }
 

@@ -23,6 +23,9 @@ public protocol EvictableQueues {
     /// Reads the oldest pending deliveries of a sink that were created before a time.
     func expired(in sink: String, before oldest: Timestamp, limit: Int) throws -> [QueuedDelivery]
 
+    /// Reads the oldest pending deliveries of a sink that may have a fallback left, and those that are kept.
+    func passable(in sink: String, keeping kept: Set<Int64>, limit: Int) throws -> [QueuedDelivery]
+
     /// Visits the pending deliveries of a sink from one end of the queue, until `visit` returns false.
     func visit(
         _ sink: String, newestFirst: Bool, limit: Int, _ visit: (_ id: Int64, _ bytes: Int64) -> Bool) throws
@@ -77,8 +80,7 @@ public struct QueueEviction<Queues: EvictableQueues> {
             added += try end(expired.map { ($0.id, .age) })
         }
         for (sink, kept) in limits.diverted.sorted(by: { $0.key < $1.key }) {
-            let pending = try queues.expired(
-                in: sink, before: Timestamp(milliseconds: .max), limit: EvictionLimits.step + kept.count)
+            let pending = try queues.passable(in: sink, keeping: kept, limit: EvictionLimits.step + kept.count)
             added += try end(EvictionLimits.passedOn(pending, keeping: kept).map { ($0, .diverted) })
         }
         for sink in limits.bounds.keys.sorted() { added += try end(beyondBound(of: sink, most: EvictionLimits.step)) }

@@ -20,6 +20,16 @@ struct SQLiteQueues: EvictableQueues {
         ).map { QueuedDelivery(id: $0[0], rule: $0[1], subject: $0[2]) }
     }
 
+    private static let passable =
+        "select id, rule, subject \(queue) and (chain is not '' or id in (select value from json_each(?)))"
+        + " order by id limit ?"
+
+    func passable(in sink: String, keeping kept: Set<Int64>, limit: Int) throws -> [QueuedDelivery] {
+        let ids = kept.map(String.init).joined(separator: ",")
+        return try Row.fetchAll(db.cachedStatement(sql: Self.passable), arguments: [sink, "[\(ids)]", limit])
+            .map { QueuedDelivery(id: $0[0], rule: $0[1], subject: $0[2]) }
+    }
+
     func visit(
         _ sink: String, newestFirst: Bool, limit: Int, _ visit: (_ id: Int64, _ bytes: Int64) -> Bool
     ) throws {

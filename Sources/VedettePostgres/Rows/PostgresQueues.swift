@@ -17,6 +17,15 @@ struct PostgresQueues: EvictableQueues {
         ).map { QueuedDelivery(id: try $0.int64(0), rule: try $0.text(1), subject: try $0.text(2)) }
     }
 
+    func passable(in sink: String, keeping kept: Set<Int64>, limit: Int) throws -> [QueuedDelivery] {
+        try transaction.run(
+            """
+            select id, rule, subject from delivery where sink = $1 and ended_at is null
+              and (chain is distinct from '' or id = any($2::bigint[])) order by id limit $3
+            """, [sink, SQLArray(kept.map { $0 as (any SQLValue)? }), limit]
+        ).map { QueuedDelivery(id: try $0.int64(0), rule: try $0.text(1), subject: try $0.text(2)) }
+    }
+
     func visit(
         _ sink: String, newestFirst: Bool, limit: Int, _ visit: (_ id: Int64, _ bytes: Int64) -> Bool
     ) throws {

@@ -193,7 +193,9 @@ struct MemoryJournalState: Sendable {
             all.add(try end(old.map { ($0, .age) }, limits))
         }
         for (sink, kept) in limits.diverted.sorted(by: { $0.key < $1.key }) {
-            let queue = pending.filter { $0.message.sink == sink }.prefix(EvictionLimits.step + kept.count)
+            let queue = pending.filter {
+                $0.message.sink == sink && ($0.chain?.isEmpty != true || kept.contains($0.id))
+            }.prefix(EvictionLimits.step + kept.count)
             let rest = EvictionLimits.passedOn(
                 queue.map { QueuedDelivery(id: $0.id, rule: $0.message.rule, subject: $0.message.subject) },
                 keeping: kept)
