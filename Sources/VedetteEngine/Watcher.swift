@@ -113,8 +113,11 @@ public actor Watcher {
         return all.compactMap(\.lastResult)
     }
 
-    /// How late polls started in the last minutes; nil when none started.
-    public func lateness() -> PollLateness.Report? { pipeline.meter.report(at: dependencies.clock.now()) }
+    /// How late polls started in the last minutes; a report of no polls where none started.
+    public func lateness() -> PollLateness.Report {
+        let now = dependencies.clock.now()
+        return pipeline.meter.report(at: now) ?? PollLateness.Report(p99: 0, polls: 0, at: now.wall)
+    }
 
     /// Seconds that each of the last polls of a source took, the oldest first; none for what another watcher polls, and
     /// after a start.

@@ -104,6 +104,10 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
         try await store.read { try StoppedSinkRows.all($0) }
     }
 
+    public func lateness() async throws(JournalError) -> [String: PollLateness.Report] {
+        try await store.read { try PollLatenessRows.all($0) }
+    }
+
     public func items(of source: String) async throws(JournalError) -> [String: StoredItem] {
         if let items = cache.withLock({ $0.items(of: source) }) { return items }
         let isLong = long.withLock { $0.contains(source) }

@@ -73,6 +73,10 @@ public final class PostgresJournal: Journal, JournalMaintenance {
 
     public func stoppedSinks() async throws(JournalError) -> [StoppedSink] { try await read(StoppedSinkRows.all) }
 
+    public func lateness() async throws(JournalError) -> [String: PollLateness.Report] {
+        try await read(PollLatenessRows.all)
+    }
+
     public func items(of source: String) async throws(JournalError) -> [String: StoredItem] {
         try await read { try SourceRows.items($0, of: source) }
     }

@@ -288,6 +288,8 @@ actor FakeJournal: Journal {
 
     func sourceRecords() -> [SourceRecord] { memory.sourceRecords() }
     func stoppedSinks() -> [StoppedSink] { memory.stoppedSinks() }
+    func lateness() -> [String: PollLateness.Report] { memory.lateness() }
+    func store(_ lateness: PollLateness.Report) { memory.store(lateness, of: "") }
     func items(of source: String) async -> [String: StoredItem] {
         let items = memory.items(of: source)
         if heldSource == source {

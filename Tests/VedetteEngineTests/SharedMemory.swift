@@ -96,6 +96,7 @@ struct SharedPart: Journal, JournalShares {
 
     func sourceRecords() -> [SourceRecord] { journal.memory.sourceRecords() }
     func stoppedSinks() -> [StoppedSink] { journal.memory.stoppedSinks() }
+    func lateness() -> [String: PollLateness.Report] { journal.memory.lateness() }
     func items(of source: String) -> [String: StoredItem] { journal.memory.items(of: source) }
     func lastOfWatcher(_ kind: Event.Kind, or other: Event.Kind) -> Event? {
         journal.memory.lastOfWatcher(kind, or: other)

@@ -137,6 +137,33 @@ struct StoppedSinkTests {
         #expect(await second.journal.events.isEmpty)
     }
 
+    @Test("a quick restart between two polls leaves nothing out of the time for which a sink has failed")
+    func quickRestart() async throws {
+        let (clock, mail) = (ManualClock(), FakeSink())
+        var policy = DeliveryPolicy()
+        (policy.fallbacks, policy.elseAfter) = (["mail"], .seconds(300))
+        let first = World(clock: clock)
+        var record = SourceRecord(name: "s")
+        record.health.lastPollAt = clock.now().wall
+        let delivery = await pending("1", in: first)
+        _ = try await first.journal.commit([PollRecord(record: record)], within: .none)
+        clock.advance(.seconds(1200))
+        let stop = StoppedSink(sink: "k", kind: .failing, reason: "503", since: clock.now().wall, fingerprint: 1)
+        _ = try await first.journal.commit([PollRecord(record: nil, sinkChange: .stopped(stop))], within: .none)
+        clock.advance(.seconds(700))
+        // No poll started lately.
+        let report: PollLateness.Report? = await first.watcher.lateness()
+        await first.journal.store(try #require(report))
+        clock.advance(.seconds(30))
+        let second = World(
+            journal: first.journal, clock: clock, sinks: ["mail": mail], policy: ["k": policy], fingerprints: ["k": 1])
+        // If it is tested with the message, that goes over, too.
+        second.sink.answer(.retry(reason: "503", after: nil))
+        try await second.restore()
+        #expect(await second.journal.deliveries[1]?.delivery.created == delivery.created)
+        try await second.advance(.seconds(2)) { mail.seen == ["1"] }
+    }
+
     @Test("time in which the watcher did not run does not count towards give_up")
     func downtime() async throws {
         let first = world()

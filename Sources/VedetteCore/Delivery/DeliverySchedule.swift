@@ -209,6 +209,9 @@ public struct DeliverySchedule: Sendable {
         sinks[sink, default: SinkThrottle()].failingSince = since
     }
 
+    /// When a sink last began to fail; nil while none fails.
+    public var lastFailure: Timestamp? { sinks.values.compactMap(\.failingSince).max() }
+
     /// Leaves a time out of that for which sinks have failed: nothing was attempted in it.
     public mutating func excludeFromFailures(_ pause: Duration) {
         for (sink, state) in sinks { sinks[sink]?.failingSince = state.failingSince?.advanced(by: pause) }

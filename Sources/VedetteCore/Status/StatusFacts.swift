@@ -117,13 +117,13 @@ extension StatusFacts {
         ).find(memories)
     }
 
-    /// Returns the reports that watchers made since they started, and not too long ago.
+    /// Returns the reports of polls that watchers made since they started, and not too long ago.
     private func current(_ reports: [String: PollLateness.Report]) -> [String: PollLateness.Report] {
         let named = Dictionary(watchers.map { ($0.name, Optional($0.started)) }) { _, last in last }
         let starts = named.isEmpty ? watcher.map { ["": $0.since] } ?? [:] : named
         let oldest = now.advanced(by: .zero - PollLateness.longestAge)
         return reports.filter { name, report in
-            guard let start = starts[name] else { return false }
+            guard let start = starts[name], report.polls > 0 else { return false }
             return report.at >= max(start ?? oldest, oldest)
         }
     }

@@ -63,6 +63,10 @@ public final class MonitoredJournal: Journal {
         try await read { () async throws(JournalError) in try await journal.stoppedSinks() }
     }
 
+    public func lateness() async throws(JournalError) -> [String: PollLateness.Report] {
+        try await read { () async throws(JournalError) in try await journal.lateness() }
+    }
+
     public func items(of source: String) async throws(JournalError) -> [String: StoredItem] {
         try await read { () async throws(JournalError) in try await journal.items(of: source) }
     }

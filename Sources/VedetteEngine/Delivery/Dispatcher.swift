@@ -83,13 +83,15 @@ public actor Dispatcher {
     }
 
     /// Finds the deliveries that earlier runs left pending.
-    /// - Parameter newestStored: when the watcher was last alive, as far as the journal shows.
+    /// - Parameter newestStored: when the last poll was, as far as the journal shows.
     public func restore(after newestStored: Timestamp? = nil) async throws(JournalError) {
         // Several watchers find them with the sinks that they take.
         guard sinks.held == nil else { return }
-        if let newestStored {
-            let pause = Duration.milliseconds(
-                dependencies.clock.now().wall.milliseconds - newestStored.milliseconds)
+        // Between two polls a watcher reports each minute, and a sink begins to fail while it runs.
+        var signs = try await dependencies.journal.lateness().values.map(\.at)
+        signs += [newestStored, schedule.lastFailure].compactMap { $0 }
+        if let last = signs.max() {
+            let pause = Duration.milliseconds(dependencies.clock.now().wall.milliseconds - last.milliseconds)
             if pause >= SuspendedAge.shortest {
                 try await dependencies.journal.excludeFromAge(pause)
                 schedule.excludeFromFailures(pause)

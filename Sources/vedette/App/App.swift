@@ -129,11 +129,10 @@ struct App: Sendable {
         return fresh
     }
 
-    /// Stores how late polls start, for `status`; nothing where no poll started lately.
+    /// Stores how late polls start, for `status`, and with it that the watcher runs, for the next start.
     func storeLateness() async {
-        guard let report = await watcher.lateness() else { return }
         do throws(JournalError) {
-            try await journal.store(report, of: journal.shares?.name ?? "")
+            try await journal.store(await watcher.lateness(), of: journal.shares?.name ?? "")
         } catch {
             log.log(.warning, "failed to store how late polls start: \(error.detail)")
         }

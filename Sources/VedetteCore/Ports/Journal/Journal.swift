@@ -11,6 +11,10 @@ public protocol Journal: Sendable {
     /// Reads the sinks that are paused, disabled or failing, in order of name.
     func stoppedSinks() async throws(JournalError) -> [StoppedSink]
 
+    /// Reads the last report of how late polls start, by the name of its watcher, which is empty where that has the
+    /// journal for itself. A watcher stores one each minute, so that the last one shows how long it ran.
+    func lateness() async throws(JournalError) -> [String: PollLateness.Report]
+
     /// Reads the items of a source's snapshot, including those remembered as absent.
     func items(of source: String) async throws(JournalError) -> [String: StoredItem]
 
