@@ -35,6 +35,8 @@ struct ChatReplyTests {
             ("teams", 429, "", ("Retry-After", "12"), 12), ("googlechat", 503, "", ("Retry-After", "5"), 5),
             ("gotify", 429, "", ("Retry-After", "5"), 5), ("ntfy", 429, #"{"code":42901}"#, ("Retry-After", "9"), 9),
             ("mattermost", 429, "limit exceeded", ("Retry-After", "2"), 2),
+            ("slack", 429, "rate_limited", ("Retry-After", "1000000000000"), 3600),
+            ("teams", 200, "delivery failed with error: HTTP error 429", ("Retry-After", "1000000000000"), 3600),
         ])
     func retryTimes(_ kind: String, _ status: Int, _ body: String, _ header: (String, String), _ seconds: Double)
         async throws

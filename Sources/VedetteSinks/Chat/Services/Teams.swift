@@ -122,7 +122,8 @@ struct Teams: Chat {
         let inner = digits.flatMap { Int($0) } ?? 500
         let reason = "the receiver answered 200, but Teams \(inner)"
         return switch ReceiverOutcome.of(status: inner, retryAfter: reply.retryAfter) {
-        case .delivered, .retry: .retry(reason: reason, after: reply.retryAfter)
+        case .delivered: .retry(reason: reason, after: nil)
+        case .retry(_, let after): .retry(reason: reason, after: after)
         case .rejected: .rejected(reason: reason)
         case .paused: .paused(reason: reason)
         case .disabled: .disabled(reason: reason)
