@@ -3,6 +3,7 @@
 import Glibc
 import Synchronization
 import VedetteCore
+import VedetteSystem
 
 /// Writes a journal under its registration, and renews that.
 final class JournalWriter: Sendable {
@@ -13,6 +14,9 @@ final class JournalWriter: Sendable {
         var isClosing = false
         /// When the registration was last renewed.
         var renewedAt: ContinuousClock.Instant?
+        /// When that was requested, or the registration: the database counts the term from a later time.
+        var leasedFrom: BootTime
+        var isLost = false
         /// The registrations of others that were expired at that time, where it was late.
         var unrenewed: [Int64: String] = [:]
         /// The changes of rules that this watcher knows.
@@ -29,11 +33,16 @@ final class JournalWriter: Sendable {
     let losses: AsyncStream<JournalError>
     private let loss: AsyncStream<JournalError>.Continuation
 
-    /// - Parameter worker: the connection of all writes.
-    init(_ worker: ConnectionWorker, _ registration: WatcherRegistration) {
+    /// See `JournalShares`.
+    var leasedFrom: BootTime? { state.withLock { $0.isLost ? nil : $0.leasedFrom } }
+
+    /// - Parameters:
+    ///   - worker: the connection of all writes.
+    ///   - start: a time before the registration was requested.
+    init(_ worker: ConnectionWorker, _ registration: WatcherRegistration, from start: BootTime) {
         (self.worker, self.registration) = (worker, registration)
         renewer = ConnectionWorker(worker.server)
-        state = Mutex(State())
+        state = Mutex(State(leasedFrom: start))
         (losses, loss) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         let task = Task { [weak self] in
             while (try? await Task.sleep(for: Lease.renewal)) != nil, let self { await self.renew() }
@@ -99,14 +108,16 @@ final class JournalWriter: Sendable {
         throw error
     }
 
-    private func renew() async {
+    func renew() async {
         let (last, version, before) = state.withLock { ($0.renewedAt, $0.version, $0.unrenewed) }
         let isSteady = last.map { $0 + Lease.renewal * 2 > .now } ?? false
         do throws(JournalError) {
-            let unrenewed = try await renewer.run { [registration] in
-                try registration.renew($0, version: version, ending: isSteady, unrenewed: before)
+            let (start, unrenewed) = try await renewer.run { [registration] connection in
+                let start = BootTime.now
+                let left = try registration.renew(connection, version: version, ending: isSteady, unrenewed: before)
+                return (start, left)
             }
-            state.withLock { ($0.renewedAt, $0.unrenewed) = (.now, unrenewed) }
+            state.withLock { ($0.renewedAt, $0.unrenewed, $0.leasedFrom) = (.now, unrenewed, start) }
         } catch {
             endIfLost(error)
         }
@@ -115,7 +126,9 @@ final class JournalWriter: Sendable {
     /// Tells the end of this watcher, if an error is one. A server that is away has ended no registration.
     private func endIfLost(_ error: JournalError) {
         switch error.reason {
-        case .locked, .newer: loss.yield(error)
+        case .locked, .newer:
+            state.withLock { $0.isLost = true }
+            loss.yield(error)
         default: break
         }
     }
@@ -133,4 +146,9 @@ final class JournalWriter: Sendable {
         await renewer.disconnect()
         loss.finish()
     }
+}
+
+extension BootTime {
+    /// The time now, on the clock that the engine passes to `JournalShares.maySend`.
+    static var now: BootTime { BootTime(milliseconds: KernelClock.boot.milliseconds) }
 }

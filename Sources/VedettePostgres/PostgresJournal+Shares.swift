@@ -16,6 +16,8 @@ struct PostgresShares: JournalShares {
     let writer: Int64
     let name: String
 
+    var leasedFrom: BootTime? { journal.writer.leasedFrom }
+
     func watchers() async throws(JournalError) -> [RegisteredWatcher] {
         try await journal.read { try WatcherRegistration.all($0, isExpiredToo: true) }
     }

@@ -8,8 +8,8 @@ public final class PostgresJournal: Journal, JournalMaintenance {
     private let readers: ConnectionWorker
     let writer: JournalWriter
 
-    private init(_ worker: ConnectionWorker, _ registration: WatcherRegistration) {
-        (self.worker, writer) = (worker, JournalWriter(worker, registration))
+    private init(_ worker: ConnectionWorker, _ registration: WatcherRegistration, from start: BootTime) {
+        (self.worker, writer) = (worker, JournalWriter(worker, registration, from: start))
         readers = ConnectionWorker(worker.server)
     }
 
@@ -35,11 +35,12 @@ public final class PostgresJournal: Journal, JournalMaintenance {
     ) async throws(JournalError) -> PostgresJournal {
         let worker = ConnectionWorker(server)
         let location = server.connection.location
-        let registration = try await worker.run { connection in
+        let (start, registration) = try await worker.run { connection in
             try Migrations.migrate(connection, location)
-            return try WatcherRegistration.register(identity, connection, location)
+            let start = BootTime.now
+            return (start, try WatcherRegistration.register(identity, connection, location))
         }
-        let journal = PostgresJournal(worker, registration)
+        let journal = PostgresJournal(worker, registration, from: start)
         try? await worker.run { try WatcherRegistration.notify($0) }
         return journal
     }

@@ -22,6 +22,9 @@ final class SharedMemory: Sendable {
         var refusesDeferred = false
         var holdsPages = false
         var pages: [CheckedContinuation<Void, Never>] = []
+        /// By writer, from when its leases last; nil once they are lost. Those of one that is not here last for ever.
+        var leasedFrom: [Int64: BootTime?] = [:]
+        var whenRead: (@Sendable () -> Void)?
     }
 
     let memory = MemoryJournal()
@@ -77,6 +80,14 @@ final class SharedMemory: Sendable {
         }
     }
 
+    /// Renews a registration; nil where the watcher learns that others have taken over.
+    func renew(_ writer: Int64, at time: BootTime?) {
+        state.withLock { _ = $0.leasedFrom.updateValue(time, forKey: writer) }
+    }
+
+    /// Calls this when messages are read the next time.
+    func whenRead(_ call: @escaping @Sendable () -> Void) { state.withLock { $0.whenRead = call } }
+
     /// Ends a registration with its leases.
     func end(_ writer: Int64) {
         state.withLock { state in
@@ -93,6 +104,10 @@ struct SharedPart: Journal, JournalShares {
     var name = ""
 
     var shares: (any JournalShares)? { self }
+
+    var leasedFrom: BootTime? {
+        journal.state.withLock { $0.leasedFrom[writer, default: BootTime(milliseconds: .max)] }
+    }
 
     func sourceRecords() -> [SourceRecord] { journal.memory.sourceRecords() }
     func stoppedSinks() -> [StoppedSink] { journal.memory.stoppedSinks() }
@@ -119,7 +134,9 @@ struct SharedPart: Journal, JournalShares {
     func messages(
         of rule: String, to sink: String, about subject: String, before: Int64, limit: Int
     ) -> [DeliveryStatus] {
-        journal.memory.messages(of: rule, to: sink, about: subject, before: before, limit: limit)
+        let call = journal.state.withLock { $0.whenRead.take() }
+        call?()
+        return journal.memory.messages(of: rule, to: sink, about: subject, before: before, limit: limit)
     }
     func record(_ attempts: [Attempt], within limits: EvictionLimits) throws(JournalError) -> RecordResult {
         try journal.memory.record(attempts, within: limits)

@@ -178,6 +178,23 @@ struct PostgresSharesTests {
         try await second.close()
     }
 
+    @Test("leases last from the request of the last renewal that succeeded, and no longer once others have taken over")
+    func leasedFrom() async throws {
+        let journal = try await join("a")
+        let registered = try #require(try shares(journal).leasedFrom)
+        #expect(registered <= BootTime.now)
+        await journal.writer.renew()
+        let renewed = try #require(try shares(journal).leasedFrom)
+        #expect(registered <= renewed && renewed <= BootTime.now)
+        #expect(try shares(journal).maySend(at: renewed.advanced(by: .milliseconds(13_999))))
+        #expect(try !shares(journal).maySend(at: renewed.advanced(by: .seconds(14))))
+        try run("delete from watcher")
+        await journal.writer.renew()
+        #expect(try shares(journal).leasedFrom == nil)
+        #expect(try !shares(journal).maySend(at: renewed))
+        try await journal.close()
+    }
+
     @Test("polls, due times and outcomes of a source or sink that another watcher holds change nothing")
     func fences() async throws {
         let (first, second) = (try await join("a"), try await join("b"))

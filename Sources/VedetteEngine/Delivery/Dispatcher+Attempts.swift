@@ -16,6 +16,8 @@ extension Dispatcher {
                 return await self.attempted(delivery, nil, generation, mark, route?.fallback)
             }
             if sink?.updates == true, message.isFollowUp { message.replacing = await self.replaced(by: delivery) }
+            // The process may have stood still since `work` looked at the clock, or the journal answered late.
+            guard self.maySend else { return await self.notBegun(delivery) }
             let outcome =
                 await sink?.deliver(message) ?? .rejected(reason: "the sink '\(name)' is no longer configured")
             await self.attempted(delivery, outcome, generation, mark, route?.fallback)

@@ -284,7 +284,10 @@ public actor Dispatcher {
 
     func work() {
         guard !isStopping, !writer.isFull else { return }
-        let now = time.moment(dependencies.clock.now())
+        let clock = dependencies.clock.now()
+        // No call tells that the leases were renewed.
+        guard maySend else { return setAlarm(at: clock.boot.advanced(by: Dispatcher.leaseCheck)) }
+        let now = time.moment(clock)
         let (actions, wake) = schedule.actions(at: now.wall)
         for action in actions {
             switch action {

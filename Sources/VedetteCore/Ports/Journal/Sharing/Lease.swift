@@ -9,6 +9,9 @@ public enum Lease: Sendable, Hashable {
     public static let term = Duration.seconds(15)
     /// The time between two renewals.
     public static let renewal = Duration.seconds(5)
+    /// The time from a renewal in which a watcher begins to send, by its own clock. It is shorter than `term`: clocks differ
+    /// a little, and a request leaves a moment after the watcher has looked at its clock.
+    public static let sending = term - .seconds(1)
 
     case source(String)
     case sink(String)
