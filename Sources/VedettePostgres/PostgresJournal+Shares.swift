@@ -39,6 +39,10 @@ struct PostgresShares: JournalShares {
         try await journal.writer.write(.watchers) { [writer] in LeaseRows.release(leases, of: writer, $0) }
     }
 
+    func ended(among deliveries: [Int64]) async throws(JournalError) -> Set<Int64> {
+        try await journal.read { try DeliveryRows.ended(among: deliveries, $0) }
+    }
+
     func ruleChanges(after version: Int64?) async throws(JournalError) -> RuleChanges {
         let changes = try await journal.read { [writer] in
             try ChangeRows.changes($0, after: version, writer: writer)

@@ -18,9 +18,10 @@ struct SharedDeliveryTests {
         let holding: SharedPart
         let polling: SharedPart
 
-        init() async throws {
+        /// - Parameter bound: the most messages that are pending for the sink.
+        init(bound: Int = 100) async throws {
             var policy = DeliveryPolicy()
-            policy.isTextSink = true
+            (policy.isTextSink, policy.queue.count) = (true, bound)
             (holding, polling) = (journal.join("holder"), journal.join("poller"))
             let dispatchers = [holding, polling].map { [clock, chat] part in
                 let dependencies = Dependencies(
@@ -33,12 +34,12 @@ struct SharedDeliveryTests {
             try await holder.hold(["chat"])
         }
 
-        /// The poller commits a message about one item.
-        func tell(_ title: String, _ kind: Event.Kind = .changed) async throws {
+        /// The poller commits a message about an item.
+        func tell(_ title: String, _ kind: Event.Kind = .changed, key: String = "1") async throws {
             let now = clock.now().wall
             let event = Event(
                 id: Identifier("\(now.milliseconds) \(title)"), kind: kind, time: now, source: "web",
-                sourceKind: "lines", poll: "p", item: Item(key: "1"))
+                sourceKind: "lines", poll: "p", item: Item(key: key))
             let message = Message(
                 id: "msg_\(title)", rule: "down", sink: "chat", event: event, title: title, text: "")
             let poll = PollRecord(record: nil, deliveries: [Delivery(message: message, created: now, due: now)])
@@ -96,6 +97,34 @@ struct SharedDeliveryTests {
         pair.clock.advance(.seconds(1))
         try await until { pair.states == [.sent] }
         #expect(pair.chat.seen == ["up"])
+    }
+
+    @Test("a message that waits for a retry is not sent once another watcher has stored its end", .tags(.I6))
+    func over() async throws {
+        let pair = try await Pair()
+        pair.chat.answer(.retry(reason: "refused", after: nil))
+        try await pair.tell("down")
+        try await pair.holder.lookForDeliveries()
+        try await until { pair.states == [.retry] }
+        try await pair.tell("up", .resolved)
+        #expect(pair.states == [.suppressed, .pending])
+        try await pair.holder.lookForDeliveries()
+        try await until { pair.states[1] == .sent }
+        #expect(pair.chat.seen == ["down", "up"] && pair.states[0] == .suppressed)
+    }
+
+    @Test("a message that another watcher's commit evicts from a full queue is not sent, and none waits behind it")
+    func evicted() async throws {
+        let pair = try await Pair(bound: 1)
+        pair.chat.answer(.retry(reason: "refused", after: nil))
+        try await pair.tell("first")
+        try await pair.holder.lookForDeliveries()
+        try await until { pair.states == [.retry] }
+        try await pair.tell("second", key: "2")
+        #expect(pair.states == [.dead, .pending])
+        try await pair.holder.lookForDeliveries()
+        try await until { pair.states[1] == .sent }
+        #expect(pair.chat.seen == ["first", "second"] && pair.states[0] == .dead)
     }
 }
 

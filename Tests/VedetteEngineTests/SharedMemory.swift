@@ -205,6 +205,11 @@ struct SharedPart: Journal, JournalShares {
         }
     }
 
+    func ended(among deliveries: [Int64]) -> Set<Int64> {
+        let all = journal.memory.deliveries(DeliveryFilter(), after: 0, limit: .max)
+        return Set(deliveries).subtracting(all.filter(\.state.isPending).map(\.delivery.id))
+    }
+
     func ruleChanges(after version: Int64?) -> RuleChanges {
         journal.state.withLock { state in
             let stored = Dictionary(uniqueKeysWithValues: ruleMemories().map { ($0.key, $0) })

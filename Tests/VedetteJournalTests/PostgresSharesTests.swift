@@ -219,6 +219,19 @@ struct PostgresSharesTests {
         try await second.close()
     }
 
+    @Test("a watcher learns which of its deliveries another one ended, or are deleted")
+    func ended() async throws {
+        let (first, second) = (try await join("a"), try await join("b"))
+        let deliveries = (1...3).map { delivery($0, of: event(1), sink: "desk") }
+        _ = try await first.commit([PollRecord(record: nil, events: [event(1)], deliveries: deliveries)])
+        #expect(try await shares(first).ended(among: [1, 2, 3]).isEmpty)
+        _ = try await second.evict(limits(["desk": bound(1)]))
+        #expect(try await shares(first).ended(among: [1, 2, 3, 4]) == [1, 2, 4])
+        #expect(try await shares(first).ended(among: []).isEmpty)
+        try await first.close()
+        try await second.close()
+    }
+
     @Test("that a sink stopped or takes messages again is stored by the watcher that holds it alone")
     func stoppedSink() async throws {
         let (first, second) = (try await join("a"), try await join("b"))

@@ -54,6 +54,11 @@ public struct DeliverySchedule: Sendable {
         }
     }
 
+    /// The deliveries that were read and have not ended; some of them may be in flight.
+    public var waiting: [DeliveryPlace] {
+        lanes.flatMap { name, lane in lane.waiting.map { DeliveryPlace(lane: name, id: $0.id) } }
+    }
+
     /// Sinks that take no messages: paused ones, and those whose circuit has been open for minutes.
     public var unavailableSinks: Set<String> {
         Set(sinks.filter { $0.value.isPaused || $0.value.circuit.isLasting }.keys)

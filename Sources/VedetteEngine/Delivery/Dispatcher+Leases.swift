@@ -24,4 +24,13 @@ extension Dispatcher {
         schedule.attempted(unchanged, nil, in: delivery.lane, random: 0)
         work()
     }
+
+    /// Forgets deliveries that a commit of another watcher ended: a later message replaced them, or a queue was full.
+    func forgetEnded() async throws(JournalError) {
+        let ids = endedSearch.next(of: schedule.waiting.map(\.id))
+        guard !ids.isEmpty, let shares = dependencies.journal.shares else { return }
+        let ended = try await shares.ended(among: ids)
+        // Read again, since an attempt may have ended meanwhile.
+        for delivery in schedule.waiting where ended.contains(delivery.id) { schedule.ended(delivery) }
+    }
 }

@@ -19,6 +19,7 @@ public actor Dispatcher {
     /// Sinks whose fallbacks get their messages.
     private(set) var diverted = Set<String>()
     var suspendedAge: SuspendedAge
+    var endedSearch = EndedSearch()
     /// Waits for the receiver of a failed sink to come back.
     private var recoveryProbes: [String: Task<Void, Never>] = [:]
     private var alarm: DeadlineTimer
@@ -215,11 +216,13 @@ public actor Dispatcher {
         await waiters.wait { !writer.contains(anyOf: lost) || isStopping }
     }
 
-    /// Finds deliveries that another watcher committed. Where several commit to one lane, the journal alone has the order.
+    /// Finds deliveries that another watcher committed or ended. Where several commit to one lane, the journal alone has the
+    /// order.
     /// - Returns: the sinks with pending deliveries, also those that are no longer configured.
     @discardableResult
     func lookForDeliveries() async throws(JournalError) -> Set<String> {
         let lanes = try await dependencies.journal.pendingLanes()
+        try await forgetEnded()
         for lane in lanes where sinks.isHeld(lane.sink) { schedule.moreCommitted(lane, from: .max) }
         work()
         return Set(lanes.map(\.sink))

@@ -43,6 +43,16 @@ enum DeliveryRows {
         ).map(DeliveryRow.decodeQueued)
     }
 
+    /// Returns which of these are not pending. It looks each up: to join them the server may read all that are pending.
+    static func ended(among deliveries: [Int64], _ connection: Connection) throws -> Set<Int64> {
+        let rows = try connection.run(
+            """
+            select n.id from unnest($1::bigint[]) as n (id)
+            where (select d.id from delivery d where d.id = n.id and d.ended_at is null) is null
+            """, [SQLArray(deliveries)])
+        return Set(try rows.map { try $0.int64(0) })
+    }
+
     static func sent(_ connection: Connection, before delivery: Delivery, limit: Int) throws -> [Delivery] {
         try connection.run(
             """

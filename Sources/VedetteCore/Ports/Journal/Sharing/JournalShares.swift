@@ -30,6 +30,10 @@ public protocol JournalShares: Sendable {
     /// Gives leases back. Nothing of them may be under way.
     func release(_ leases: Set<Lease>) async throws(JournalError)
 
+    /// Returns which of these deliveries are no longer pending: another watcher may have ended one, and pruning may have
+    /// deleted it since.
+    func ended(among deliveries: [Int64]) async throws(JournalError) -> Set<Int64>
+
     /// Reads what other watchers changed after a version, or everything that rules remember.
     /// - Parameter version: nil for everything.
     func ruleChanges(after version: Int64?) async throws(JournalError) -> RuleChanges
