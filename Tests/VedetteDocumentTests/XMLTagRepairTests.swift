@@ -72,6 +72,16 @@ struct XMLTagRepairTests {
         }
     }
 
+    @Test(
+        "markup that is begun again and again and never ends is passed over once", .timeLimit(.minutes(1)),
+        arguments: [
+            "<a/b=", "<a b=", "<a b=c", "<a b=\"", "<a b='<c d=\"", "</a", "<!--", "<?a ", "<![CDATA[", "<!DOCTYPE a ",
+            "<", "&", "&#",
+        ])
+    func endless(mark: String) {
+        #expect(failure { _ = try read("<feed></x>" + String(repeating: mark, count: 40_000)) } == .syntax)
+    }
+
     @Test("limits apply to a repaired document too")
     func limits() {
         let deep = "<feed><title>1 < 2" + String(repeating: "<b>", count: 5000) + "</title></feed>"

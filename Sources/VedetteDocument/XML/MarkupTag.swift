@@ -69,13 +69,15 @@ struct MarkupTag {
             if !isHTML, value.contains(UInt8(ascii: "<")) { throw .noTag }
             return (Attribute(name: name, value: value, quote: bytes[at]), close + 1)
         }
-        var value = bytes[at...].prefix { $0 > 0x20 && $0 != UInt8(ascii: ">") }
+        // In XML it is no tag if a `<` follows. To search beyond it would let each `<` of a document search to its end.
+        var value = bytes[at...].prefix {
+            $0 > 0x20 && $0 != UInt8(ascii: ">") && (isHTML || $0 != UInt8(ascii: "<"))
+        }
         if !isHTML {
+            let next = bytes.dropFirst(value.endIndex).first
+            if next == UInt8(ascii: "<") || value.contains(quote) { throw .noTag }
             // Of `href=a/>` the slash is the tag's.
-            if value.last == UInt8(ascii: "/"), bytes.dropFirst(value.endIndex).first == UInt8(ascii: ">") {
-                value.removeLast()
-            }
-            if value.contains(where: { $0 == UInt8(ascii: "<") || $0 == quote }) { throw .noTag }
+            if next == UInt8(ascii: ">"), value.last == UInt8(ascii: "/") { value.removeLast() }
         }
         return (Attribute(name: name, value: value, quote: quote), value.endIndex)
     }
