@@ -119,6 +119,13 @@ struct ConnectionsTests {
         #expect(item["author"] == "Ada" && item["userid"] == "u" && item["content"] == "one two")
     }
 
+    @Test("an xml:base of which links would take over more than 2 KiB is ignored")
+    func longBase() throws {
+        let base = "https://other.example/" + String(repeating: "a/", count: 2000)
+        let page = try read(feed(#"<entry xml:base="\#(base)"><id>k</id><link href="h"/></entry>"#))
+        #expect(page.items.first?.url == "https://connections.example.org/news/atom/stories/h")
+    }
+
     @Test("the summary replaces an empty content")
     func summary() throws {
         let page = try read(feed(#"<entry><id>k</id><content type="html"/><summary>short</summary></entry>"#))

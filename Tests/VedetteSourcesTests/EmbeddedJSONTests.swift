@@ -17,8 +17,10 @@ struct EmbeddedJSONTests {
         return "<!doctype html><html><head><title>Shop</title>\(scripts)</head><body>\(body)</body></html>"
     }
 
-    private func read(_ html: String, _ options: [String: OptionValue] = options) throws -> Page {
-        var page = PageBody(bytes: Array(html.utf8), url: "https://shop.example.com/p/1")
+    private func read(
+        _ html: String, _ options: [String: OptionValue] = options, url: String = "https://shop.example.com/p/1"
+    ) throws -> Page {
+        var page = PageBody(bytes: Array(html.utf8), url: url)
         return try Fixture.kind("json", options).read(&page)
     }
 
@@ -43,6 +45,17 @@ struct EmbeddedJSONTests {
 
     private static let offer =
         #"{"@type":"Offer","price":"19.00","priceCurrency":"EUR","availability":"https:\/\/schema.org\/InStock"}"#
+
+    @Test("a page's address of more than 2 KiB is the link of its only object, not of many")
+    func longAddress() throws {
+        let address = "https://shop.example.com/p?sig=" + String(repeating: "s", count: 4000)
+        func links(_ names: String...) throws -> [String?] {
+            let blocks = names.map { #"{"@type":"Product","name":"\#($0)"}"# }.joined(separator: ",")
+            return try read(Self.page("[\(blocks)]"), ["json_ld": .text("Product")], url: address).items.map(\.url)
+        }
+        #expect(try links("a") == [address])
+        #expect(try links("a", "b") == [nil, nil])
+    }
 
     // MARK: Shops
 

@@ -29,6 +29,45 @@ struct FeedHostileTests {
         #expect(page.items[99]["author"]?.description.split(separator: ",").count == 5)
     }
 
+    @Test("an xml:base of which links would take over more than 2 KiB is ignored, alone or with those above it")
+    func longBases() throws {
+        func link(_ base: String, _ inner: String = "") throws -> String? {
+            let entry = "<entry xml:base='\(inner)'><id>1</id><link href='x'/></entry>"
+            let text = "<feed xmlns='http://www.w3.org/2005/Atom' xml:base='\(base)'>\(entry)</feed>"
+            return try FeedCorpus.read(Array(text.utf8)).items.first?.url
+        }
+        let path = String(repeating: "a/", count: 1000)
+        #expect(try link("https://h/\(path)") == "https://h/\(path)x")
+        #expect(try link("https://h/\(path)\(path)") == "https://news.example.org/blog/x")
+        #expect(try link("https://h/\(path)", path) == "https://h/\(path)x")
+        #expect(try link("https://h/b/?\(path)\(path)") == "https://h/b/x")
+    }
+
+    @Test("a long address of a feed gives its next page, but no links of entries")
+    func longAddress() throws {
+        let address = "https://h/" + String(repeating: "a/", count: 2000)
+        let entry = "<entry><id>1</id><link href='x'/></entry>"
+        let atom = "<feed xmlns='http://www.w3.org/2005/Atom'><link rel='next' href='?page=2'/>\(entry)</feed>"
+        let json =
+            #"{"version":"https://jsonfeed.org/version/1.1","next_url":"?page=2","items":[{"id":"1","url":"x"}]}"#
+        for text in [atom, json] {
+            var body = PageBody(bytes: Array(text.utf8), url: address)
+            let page = try Fixture.kind("feed").read(&body)
+            #expect(page.next?.url == address + "?page=2")
+            #expect(page.items.map(\.url) == [nil])
+        }
+    }
+
+    @Test("bases inside each other are resolved once for all entries below them", .timeLimit(.minutes(1)))
+    func nestedBases() throws {
+        let open = String(repeating: "<skipHours xml:base='a/'>", count: 200)
+        let items = (0..<10_000).map { "<item xml:base='\($0)/'><guid>\($0)</guid><link>x</link></item>" }.joined()
+        let page = try read(open + items + String(repeating: "</skipHours>", count: 200))
+        #expect(page.items.count == 10_000)
+        let path = String(repeating: "a/", count: 200)
+        #expect(page.items.last?.url == "https://news.example.org/blog/\(path)9999/x")
+    }
+
     @Test("tens of thousands of attributes without values are refused")
     func attributes() throws {
         let bomb = "<item><title>x<b" + (0..<10_000).map { " a\($0)" }.joined() + ">y</b></title></item>"

@@ -31,9 +31,9 @@ final class ConnectionsHandler: XMLHandler {
         return XMLReader(vocabulary)
     }()
 
-    private let url: WebURL?
+    private var links: FeedLinkResolver
     private(set) var items: [Item] = []
-    private(set) var next: WebURL?
+    private var nextPage: FeedLinkResolver.PageLink?
     /// The feed has links to other pages: then a missing `next` means that this is the last.
     private(set) var hasPages = false
 
@@ -43,7 +43,9 @@ final class ConnectionsHandler: XMLHandler {
     private var isEntry = false
     private var message = ""
 
-    init(url: WebURL?) { self.url = url }
+    init(url: WebURL?) { links = FeedLinkResolver(url: url) }
+
+    var next: WebURL? { nextPage?.target.flatMap { WebURL($0) } }
 
     func start(_ element: borrowing XMLElement) throws(DocumentError) -> XMLAction {
         guard let name = Name(rawValue: element.token.rawValue) else {
@@ -88,9 +90,7 @@ final class ConnectionsHandler: XMLHandler {
             ["next", "previous", "first", "last"].contains(relation)
         else { return }
         hasPages = true
-        if relation == "next", let target = element.attribute(Name.href.token) {
-            next = resolve(target, element.bases).flatMap { WebURL($0) }
-        }
+        if relation == "next" { nextPage = links.page(element, at: Name.href.token) ?? nextPage }
     }
 
     private func inEntry(_ name: Name, _ element: borrowing XMLElement) -> XMLAction {
@@ -113,15 +113,13 @@ final class ConnectionsHandler: XMLHandler {
     }
 
     private func link(_ element: borrowing XMLElement) {
-        guard let target = element.attribute(Name.href.token).flatMap({ resolve($0, element.bases) }) else { return }
+        // The address of a link in a file or from a command stays relative.
+        guard let reference = element.attribute(Name.href.token), let target = links.resolve(reference, element) else {
+            return
+        }
         entry?.add(
             link: target, relation: element.attribute(Name.rel.token) ?? "alternate",
             type: element.attribute(Name.type.token))
-    }
-
-    /// Makes an address absolute. One of a file or a command stays relative.
-    private func resolve(_ reference: String, _ bases: [String]) -> String? {
-        FeedLinkResolver.resolve(reference, against: bases.reduce(url) { $0?.resolving($1) ?? WebURL($1) })
     }
 
     func end(_ element: borrowing XMLEnd) throws(DocumentError) {

@@ -70,7 +70,9 @@ enum ConnectionsStream {
         let title =
             text(.plainTitle, row).map(plain) ?? text(.title, row).map { HTMLText.plain($0, limit: TextLimit.title) }
         var item = Item(key: id, title: title)
-        item.url = (text(.page, row) ?? text(.item, row)).map { url?.resolving($0)?.text ?? $0 }
+        item.url = (text(.page, row) ?? text(.item, row)).map { link in
+            url?.resolving(link, copying: WebURL.longestBase)?.text ?? link
+        }
         let updated = text(.updated, row).flatMap { Timestamp(rfc3339: $0) }
         let published = text(.published, row).flatMap { Timestamp(rfc3339: $0) }
         item.time = updated ?? published

@@ -102,7 +102,7 @@ struct Feed: SourceKind {
         var warnings = mended.map { "lenient: \($0)" }
         if head.lacksNamespace { warnings.append("lenient: the feed does not declare Atom's namespace") }
         // The next page of a file is no relative address.
-        let next = [head.next, head.archive].lazy.compactMap { $0 }.first { WebURL($0) != nil }
+        let next = [head.next, head.archive].lazy.compactMap { $0?.target }.first { WebURL($0) != nil }
         var page = Page(
             items: reading.items.all, next: next.map { NextPage($0) },
             warnings: warnings + reading.items.warnings, freshFor: head.schedule.freshFor(at: receivedAt),

@@ -11,8 +11,8 @@ struct FeedHead {
     var isOldAtom = false
     var lacksNamespace = false
     var hasChannel = false
-    var next: String?
-    var archive: String?
+    var next: FeedLinkResolver.PageLink?
+    var archive: FeedLinkResolver.PageLink?
     /// This document contains every entry of the feed (RFC 5005 §2).
     var isComplete = false
     var authors: [String] = []

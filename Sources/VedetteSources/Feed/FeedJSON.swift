@@ -55,7 +55,8 @@ enum FeedJSON {
             }
             guard let version = summary.document[0].text, isVersion(version) else { throw noFeed }
             items.finish(authors: summary.document[2...].lazy.compactMap(\.string).first.map { [$0] } ?? [])
-            let next = summary.document[1].string.flatMap { FeedLinkResolver.resolve($0, against: url) }
+            let next = summary.document[1].string
+                .flatMap { FeedLinkResolver.resolve($0, against: url, copying: .max) }
                 .flatMap { WebURL($0) == nil ? nil : $0 }
             var mended = summary.warnings.map { "lenient: \($0)" }
             if strays > 0 { mended.append("\(counted(strays, "item")) left out that are no objects") }

@@ -8,13 +8,22 @@ struct FeedLinkResolver {
     private let url: WebURL?
     /// The base of the element whose text is a link; it is known only where the element starts.
     private var held: WebURL?
-    /// The last chain of `xml:base` and its result, which an entry's links share.
-    private var chain: [String] = []
-    private var base: WebURL?
+    /// The last chain of `xml:base`, each with the base that it makes: links share all of it or its beginning.
+    private var chain: [(written: String, base: WebURL?)] = []
+    private var base: WebURL? { chain.isEmpty ? url : chain[chain.count - 1].base }
 
-    init(url: String) {
-        self.url = WebURL(url)
-        (held, base) = (self.url, self.url)
+    init(url: WebURL?) {
+        self.url = url
+        held = url
+    }
+
+    /// A link to another page of the document. It is resolved once, so it may take over a base of any length: without
+    /// it the page would count as the last.
+    struct PageLink {
+        fileprivate let reference: String
+        fileprivate let base: WebURL?
+
+        var target: String? { FeedLinkResolver.resolve(reference, against: base, copying: .max) }
     }
 
     /// The relation of a link, as far as the reader uses it.
@@ -67,20 +76,26 @@ struct FeedLinkResolver {
         return FeedLink.isPlain(text) ? string : FeedLinkResolver.resolve(string, against: held) ?? string
     }
 
-    static func resolve(_ reference: String, against base: WebURL?) -> String? {
+    /// Returns the link to another page; nil without an address.
+    mutating func page(_ element: borrowing XMLElement, at href: XMLToken) -> PageLink? {
+        guard let reference = element.attribute(href)?.trimmed(), !reference.isEmpty else { return nil }
+        return PageLink(reference: reference, base: base(of: element))
+    }
+
+    static func resolve(
+        _ reference: String, against base: WebURL?, copying most: Int = WebURL.longestBase
+    ) -> String? {
         let reference = FeedLink.cleaned(reference)
         if reference.isEmpty { return nil }
         // A file has no host, so its relative links stay as they are.
         guard let base else { return WebURL(reference)?.text ?? reference }
-        return base.resolving(reference)?.text
+        return base.resolving(reference, copying: most)?.text
     }
 
     private mutating func base(of element: borrowing XMLElement) -> WebURL? {
         let bases = element.bases
-        if bases != chain {
-            chain = bases
-            base = bases.reduce(url) { base, next in base.map { $0.resolving(next) ?? base } ?? WebURL(next) }
-        }
+        chain.removeSubrange(zip(chain, bases).prefix { $0.written == $1 }.count...)
+        for written in bases[chain.count...] { chain.append((written, WebURL.base(written, below: base))) }
         return base
     }
 }

@@ -22,7 +22,7 @@ struct FeedReading {
     private var authorAddress: String?
 
     init(_ page: PageBody, _ options: FeedOptions) {
-        links = FeedLinkResolver(url: page.url)
+        links = FeedLinkResolver(url: WebURL(page.url))
         items = FeedItems(options, of: page)
     }
 
@@ -91,8 +91,8 @@ struct FeedReading {
     /// Takes the address of the next page, or of the archive before this document (RFC 5005).
     private mutating func pageLink(_ element: borrowing XMLElement) -> XMLAction {
         switch FeedLinkResolver.relation(element) {
-        case .next: head.next = links.target(element) ?? head.next
-        case .archive: head.archive = links.target(element) ?? head.archive
+        case .next: head.next = links.page(element, at: FeedName.href.token) ?? head.next
+        case .archive: head.archive = links.page(element, at: FeedName.href.token) ?? head.archive
         default: break
         }
         return .skip

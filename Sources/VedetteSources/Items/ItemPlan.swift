@@ -209,7 +209,7 @@ extension ItemPlan {
 
     private func address(_ row: borrowing some ItemRow & ~Copyable, from page: WebURL?) throws(ReadError) -> String? {
         guard let link, let text = try link.address(row) else { return nil }
-        return page?.resolving(text)?.text ?? text
+        return page?.resolving(text, copying: WebURL.longestBase)?.text ?? text
     }
 
     private func time(

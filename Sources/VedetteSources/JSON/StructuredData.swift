@@ -37,7 +37,9 @@ struct StructuredData {
         for block in blocks { index(block, depth: 0) }
         var found: [JSON] = []
         for block in blocks { find(block, depth: 0, &found) }
-        objects = merged(found).map { object in priced(object, url) }
+        let things = merged(found)
+        let address = things.count == 1 || url.utf8.count <= WebURL.longestBase ? url : nil
+        objects = things.map { object in priced(object, address) }
         guard objects.isEmpty else { return }
         let others = Array(Set(types)).sorted().prefix(8).joined(separator: ", ")
         throw ReadError(
@@ -158,7 +160,8 @@ struct StructuredData {
 
     /// Returns an object with `price`, `currency` and `availability` of the cheapest offer that can be bought, else of the
     /// cheapest, and with the page's address, unless it has such members.
-    private func priced(_ object: JSON, _ url: String) -> JSON {
+    /// - Parameter url: nil for an address that is too long to be repeated in each object.
+    private func priced(_ object: JSON, _ url: String?) -> JSON {
         guard var members = object.members else { return object }
         let offers = object["offers"].map { self.offers($0, depth: 0) } ?? []
         // Amounts of several currencies cannot be compared.

@@ -90,8 +90,10 @@ struct HTMLResource: PlannedKind {
                 page.bytes, charset: page.headers.charset, mustEnd: endIsRequired ?? true,
                 needsEndTag: endIsRequired ?? page.needsEndTag)
             try rows.check(tree)
-            let address = WebURL(page.url)
-            let url = try tree.texts(base, at: tree.root).first.flatMap { address?.resolving($0) } ?? address
+            var url = WebURL(page.url)
+            if url != nil, let written = try tree.texts(base, at: tree.root).first {
+                url = WebURL.base(written, below: url)
+            }
             var list = try rows.read(tree, url: url)
             var warnings = tree.warnings.map(\.description)
             var items = list.items

@@ -109,13 +109,33 @@ public struct WebURL: Sendable, Hashable {
         }
     }
 
+    /// Bytes of a base that a link takes over, at most: a document has many links, and each would copy a long base.
+    public static let longestBase = 2 << 10
+
+    /// Returns the base that a document sets for its links, below the one that holds so far. One that is no address, or
+    /// that links could not take over, is ignored.
+    public static func base(_ reference: String, below base: WebURL?) -> WebURL? {
+        let next = if let base { base.resolving(reference, copying: longestBase) } else { WebURL(reference) }
+        guard let next, next.rootBytes + next.path.utf8.count <= longestBase else { return base }
+        return next
+    }
+
+    /// Bytes of scheme and authority.
+    private var rootBytes: Int { scheme.utf8.count + 3 + authority.utf8.count }
+
     /// Resolves a reference against this URL (RFC 3986 §5.2); nil when the result is not http or https.
-    public func resolving(_ reference: String) -> WebURL? {
+    ///
+    /// - Parameter most: bytes of this URL that the result may hold; nil where it would hold more. The query counts
+    ///   only where the reference is to a place in this very document.
+    public func resolving(_ reference: String, copying most: Int = .max) -> WebURL? {
         let reference = reference.trimmed()
         if WebURL.hasScheme(reference) { return WebURL(reference) }
-        let root = "\(scheme)://\(authority)"
         if reference.hasPrefix("//") { return WebURL("\(scheme):\(reference)") }
-        if reference.isEmpty || reference.hasPrefix("#") { return WebURL(text.prefix { $0 != "#" } + reference) }
+        let isHere = reference.isEmpty || reference.hasPrefix("#")
+        let pathBytes = reference.hasPrefix("/") ? 0 : path.utf8.count
+        guard (isHere ? text.utf8.count : rootBytes + pathBytes) <= most else { return nil }
+        if isHere { return WebURL(text.prefix { $0 != "#" } + reference) }
+        let root = "\(scheme)://\(authority)"
         if reference.hasPrefix("?") { return WebURL(root + (path.isEmpty ? "/" : path) + reference) }
         let split = reference.firstIndex { "?#".contains($0) } ?? reference.endIndex
         let (name, tail) = (String(reference[..<split]), String(reference[split...]))
