@@ -29,6 +29,18 @@ struct FeedHostileTests {
         #expect(page.items[99]["author"]?.description.split(separator: ",").count == 5)
     }
 
+    @Test("long names of authors and tags are cut in a JSON Feed as in XML")
+    func longNames() throws {
+        let name = String(repeating: "n", count: 1000)
+        let named = #""authors":[{"name":"\#(name)"}]"#
+        let items = #"{"id":"1"},{"id":"2",\#(named),"tags":["\#(name)"]}"#
+        let text = #"{"version":"https://jsonfeed.org/version/1.1",\#(named),"items":[\#(items)]}"#
+        let page = try FeedCorpus.read(Array(text.utf8))
+        let cut = String(repeating: "n", count: 197) + "…"
+        #expect(page.items.map { $0["author"]?.description } == [cut, cut])
+        #expect(page.items.last?["categories"] == .list([cut]))
+    }
+
     @Test("an xml:base of which links would take over more than 2 KiB is ignored, alone or with those above it")
     func longBases() throws {
         func link(_ base: String, _ inner: String = "") throws -> String? {

@@ -54,7 +54,9 @@ enum FeedJSON {
                 if row.kind(Column.row.rawValue) == .object { items.add(entry(row, url, &items)) } else { strays += 1 }
             }
             guard let version = summary.document[0].text, isVersion(version) else { throw noFeed }
-            items.finish(authors: summary.document[2...].lazy.compactMap(\.string).first.map { [$0] } ?? [])
+            // Each item without an author gets it, so its length is bounded.
+            let author = summary.document[2...].lazy.compactMap(\.string).first { !$0.isEmpty }
+            items.finish(authors: author.map { [HTMLText.collapse($0, limit: 200)] } ?? [])
             let next = summary.document[1].string
                 .flatMap { FeedLinkResolver.resolve($0, against: url, copying: .max) }
                 .flatMap { WebURL($0) == nil ? nil : $0 }
@@ -108,9 +110,9 @@ enum FeedJSON {
         if let time = date(.published) { entry.offer(published: time, .own) }
         if let time = date(.modified) { entry.offer(updated: time, .own) }
         for column in [Column.author1, .author2, .author3, .authors, .author, .authorText] {
-            if let name = text(column) { entry.addAuthor(name) }
+            if let name = text(column) { entry.addAuthor(HTMLText.collapse(name, limit: 200)) }
         }
-        for tag in row[Column.tags.rawValue].texts { entry.addCategory(tag) }
+        for tag in row[Column.tags.rawValue].texts { entry.addCategory(HTMLText.collapse(tag, limit: 200)) }
         return entry
     }
 

@@ -225,7 +225,7 @@ struct FeedReading {
         case .name, .creator: entry.addAuthor(HTMLText.plain(element.bytes, limit: 200))
         case .author, .person:
             entry.addAuthor(HTMLText.plain(element.bytes, limit: 200))
-            if let authorAddress { entry.addAuthor(authorAddress) }
+            if let authorAddress { entry.addAuthor(HTMLText.collapse(authorAddress, limit: 200)) }
             authorAddress = nil
         case .itunesAuthor, .mediaCredit:
             if entry.authors.isEmpty { entry.addAuthor(HTMLText.plain(element.bytes, limit: 200)) }
