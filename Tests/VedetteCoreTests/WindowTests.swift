@@ -188,4 +188,25 @@ struct WindowTests {
         memory.poll(window, [entry("new", 20_000)], at: at(30))
         #expect(memory.stored.count == 10_001)
     }
+
+    @Test("a long window that is all new at each poll is remembered as far as a short one", .tags(.I8))
+    func churning() {
+        var memory = Memory()
+        for poll in Int64(0)..<9 {
+            let entries = (0..<3000).map { entry("\(poll)-\($0)", poll * 3000 + $0) }
+            memory.poll(window, entries, at: at(100_000 + poll * 15))
+        }
+        // What is shown, what left just now, and what is remembered.
+        #expect(memory.stored.count == 3000 + 3000 + 10_000)
+    }
+
+    @Test("what a window shows is remembered as a whole, however long it is")
+    func longWindow() {
+        var memory = Memory()
+        let (first, second) = ((0..<10_001).map { entry("a\($0)") }, (0..<10_001).map { entry("b\($0)") })
+        memory.poll(window, first, at: at(0))
+        memory.poll(window, second, at: at(15))
+        memory.poll(window, second, at: at(30))
+        #expect(memory.poll(window, first, at: at(45)).isEmpty)
+    }
 }

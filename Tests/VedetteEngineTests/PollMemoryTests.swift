@@ -147,6 +147,30 @@ struct PollMemoryTests {
         #expect(reads.urls.count == 7 && memory.used == 0)
     }
 
+    @Test("the keys that left a window take memory when they are loaded, as what it shows does", .tags(.I8))
+    func remembered() async throws {
+        let memory = PollMemory()
+        let world = World([source("a", mode: .window)], memory: memory)
+        let now = world.clock.now().wall
+        world.fetcher.serve(url("a"), "new=1")
+        var record = SourceRecord(name: "a")
+        record.snapshot = SnapshotHead(
+            identity: source("a", mode: .window).identity, fingerprints: [:], goodAt: now)
+        let left = (0..<3000).map { number in
+            var row = StoredItem(Item(key: "\(number)"), digest: 0, stateSince: now)
+            row.absentSince = now
+            return row
+        }
+        _ = try await world.journal.commit([PollRecord(record: record, writes: left)], within: .none)
+        await world.journal.hold()
+        try await world.run {
+            try await world.advance(.seconds(60)) { await world.journal.held > 0 }
+            #expect(memory.used > 3000 << 10)
+            await world.journal.release()
+            try await until { memory.used == 0 }
+        }
+    }
+
     @Test("a poll that waits for memory is cancelled when the watcher stops")
     func stopped() async throws {
         let reads = NotingKind.Reads()

@@ -17,6 +17,8 @@ struct PageReading: Sendable {
     var limits: PollLimits
     /// After this no further page is fetched.
     var deadline: BootTime
+    /// Rows of the snapshot that were loaded.
+    let stored: Int
     /// Bytes of all pages, decoded.
     var bytes = 0
 

@@ -207,7 +207,9 @@ final class PollPipeline {
     ) async throws(JournalError) -> [String: StoredItem] {
         guard confirmsAbsences(result, of: source) else { return [:] }
         await poll.reserve(body: 0, items: 0)
-        return try await dependencies.journal.items(of: source.source.name)
+        let stored = try await dependencies.journal.items(of: source.source.name)
+        await poll.reserve(body: 0, items: 0, stored: stored.count)
+        return stored
     }
 
     /// Applies a result to the source's record, and notes whether its host answered and what its items' links answered.

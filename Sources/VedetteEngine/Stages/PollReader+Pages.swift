@@ -13,6 +13,9 @@ extension PollReader {
             return .ended(PollResult(.cancelled))
         }
         let stored = isBaseline ? [:] : try await storedItems()
+        guard await reserve(body: first.response.body.count, items: expected, stored: stored.count) else {
+            return .ended(PollResult(.cancelled))
+        }
         let paginator = Paginator(
             mode: source.kind.mode, url: first.response.url, known: isBaseline ? nil : stored,
             newest: isBaseline ? nil : snapshot?.newest, oldest: isBaseline ? nil : snapshot?.oldest,
@@ -20,7 +23,7 @@ extension PollReader {
             comparesDigests: snapshot?.fingerprints == source.fingerprints, kind: source.kind)
         var reading = PageReading(
             paginator: paginator, freshFor: first.response.headers.freshFor, limits: limits,
-            deadline: first.startedAt.advanced(by: limits.time))
+            deadline: first.startedAt.advanced(by: limits.time), stored: stored.count)
         if let failed = await readAll(&reading, from: &first) { return .ended(failed) }
         let gap = PollReader.problem(of: reading.step)
         // In an incomplete list, items on unread pages would count as absent.
@@ -30,7 +33,7 @@ extension PollReader {
         (observation.hasEndTag, observation.warning) = (reading.haveEndTags, reading.warning)
         let linked = await readLinks(of: &observation.items, first.template, isPublic: reading.isPublic)
         // Many short rows take more than their bytes tell; what was read fits in the reservation otherwise.
-        guard await reserve(body: reading.bytes, items: observation.items.count) else {
+        guard await reserve(body: reading.bytes, items: observation.items.count, stored: stored.count) else {
             return .ended(PollResult(.cancelled))
         }
         // A window's first page stands for the window; a list of several pages has no body of its own.
@@ -68,7 +71,7 @@ extension PollReader {
             case .success(var response):
                 if let failed = failure(of: response, method: first.template.method) { return failed }
                 let bytes = reading.bytes + response.body.count
-                guard await reserve(body: bytes, items: reading.paginator.items.count) else {
+                guard await reserve(body: bytes, items: reading.paginator.items.count, stored: reading.stored) else {
                     return PollResult(.cancelled)
                 }
                 if let failed = await readPage(&response, &reading) { return failed }

@@ -37,10 +37,11 @@ struct PollReader: Sendable {
     }
 
     /// Raises the poll's reservation to so much of its bodies and their items, beside the stored ones, and waits for it.
+    /// - Parameter stored: the rows that were loaded. A window has more than it shows: what left it, with whole items.
     /// - Returns: false when the poll was cancelled meanwhile.
     @discardableResult
-    func reserve(body: Int, items: Int) async -> Bool {
-        let charge = PollMemory.charge(body: body, items: items + (snapshot?.count ?? 0))
+    func reserve(body: Int, items: Int, stored: Int = 0) async -> Bool {
+        let charge = PollMemory.charge(body: body, items: items + max(stored, snapshot?.count ?? 0))
         return await memory?.grow(to: charge) ?? true
     }
 

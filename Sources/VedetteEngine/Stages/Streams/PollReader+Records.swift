@@ -43,6 +43,8 @@ struct CollectedRecords: Sendable {
     var deletions: [String] = []
     var resume: String?
     var warnings: [String] = []
+    /// Of all records.
+    var bytes = 0
 
     var changes: RecordChanges {
         var changes = RecordChanges()
@@ -215,7 +217,7 @@ extension PollReader {
             }
             if !batch.records.isEmpty { quiet = min(end, clock.now().boot.advanced(by: pause)) }
         }
-        collected.items = items.compactMap { $0 }
+        (collected.items, collected.bytes) = (items.compactMap { $0 }, bytes)
         collected.deletions.removeAll { order[$0] != nil }
         return .success((collected, hasEnded))
     }

@@ -114,6 +114,7 @@ struct StreamPoll {
     private func compare(_ collected: CollectedRecords) async throws(JournalError) -> PollResult {
         let reader = pipeline.reader(of: source, lane, memory)
         let stored = reader.snapshot?.identity == source.source.identity ? try await pipeline.items(of: source) : [:]
+        await reader.reserve(records: collected.bytes, items: collected.items.count + stored.count)
         let observation = Observation(items: collected.items, mode: source.source.kind.mode)
         var result = await reader.diff(.items(ReadItems(observation: observation, stored: stored)))
         if case .read(var difference) = result.outcome {
@@ -136,6 +137,7 @@ struct StreamPoll {
                 try await prove(progress.evidence(at: clock.now().boot, isComplete: true))
                 return pipeline.streamEnded(source, next: nextConnection)
             case .success(let batch?) where batch.records.isEmpty:
+                defer { memory?.release() }
                 if batch.isInterrupted {
                     try await prove(progress.evidence(at: clock.now().boot))
                 } else {
@@ -185,6 +187,7 @@ struct StreamPoll {
         guard let snapshot = source.record.snapshot else { return PollResult(.cancelled) }
         let needsAll = reader.differ.needsEveryRow(snapshot, for: changes)
         let stored = try await pipeline.items(of: source, needsAll ? nil : changes.allKeys)
+        await reader.reserve(records: 0, items: changes.items.count + stored.count)
         return PollResult(.read(await reader.merge(snapshot, stored, changes)))
     }
 
