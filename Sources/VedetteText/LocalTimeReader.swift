@@ -3,7 +3,7 @@
 public import VedetteCore
 
 /// Reads times as people write them on a command line: `07:00`, `tomorrow 8:30`, `monday`, `2026-11-22`, `2026-11-22 07:00`
-/// in the zone of this machine, and RFC 3339 with a zone of its own.
+/// in the zone of this machine, or in one that is named after them (`07:00 Europe/Vienna`), and RFC 3339.
 public struct LocalTimeReader: Sendable {
     private let civil: any CivilTime
     private let zone: String?
@@ -17,7 +17,15 @@ public struct LocalTimeReader: Sendable {
     /// moment.
     public func time(_ text: String, now: Timestamp) -> Timestamp? {
         let text = text.trimmed()
-        if let time = Timestamp(rfc3339: text) { return time }
+        if let time = Timestamp(rfc3339: text) ?? local(text, now: now) { return time }
+        let words = text.split(separator: " ")
+        guard let zone = words.last.map(String.init), zone.first?.isLetter == true, ZoneTime.knows(zone) else {
+            return nil
+        }
+        return LocalTimeReader(civil, zone: zone).local(words.dropLast().joined(separator: " "), now: now)
+    }
+
+    private func local(_ text: String, now: Timestamp) -> Timestamp? {
         if let clock = CivilTimeOfDay(text, zone: zone) { return clock.next(after: now, civil) }
         let parts = text.lowercased().split { $0 == " " || ($0 == "T" || $0 == "t") && text.first?.isNumber == true }
         guard let first = parts.first, parts.count <= 2, let day = day(String(first), now: now) else { return nil }
@@ -36,17 +44,39 @@ public struct LocalTimeReader: Sendable {
         return nil
     }
 
-    /// Returns whether a text that is no time was probably meant as one: it begins with a digit, and holds nothing but
-    /// digits, marks of a time and words of a clock, at least one of them.
+    /// Returns whether a text that is no time was probably meant as one: it begins with a digit and holds a time of day or
+    /// a unit of time, or nothing but digits, marks of a time and words of a clock; or it begins with a day, as
+    /// `friday 25:00`, or with a word before one, as `next monday` and `in 5 minutes`.
     public static func resemblesTime(_ text: String) -> Bool {
         let text = text.trimmed().lowercased()
-        guard text.first.map({ $0.isNumber || $0 == "+" }) == true else { return false }
-        let words = text.split { !$0.isLetter }
-        let marks = text.filter { !$0.isLetter && !$0.isNumber }
-        // A number alone is a state.
-        guard !marks.isEmpty || !words.isEmpty else { return false }
-        return marks.allSatisfy { ":-./+ ,".contains($0) }
-            && words.allSatisfy { ["am", "pm", "t", "z", "h", "m", "s", "d", "min", "ms", "utc"].contains(String($0)) }
+        guard let first = text.first else { return false }
+        guard !first.isNumber, first != "+" else { return resemblesClock(text) }
+        let words = text.split { " ,".contains($0) }.map(String.init)
+        if words == ["now"] || words.first.map(isDay) == true { return true }
+        guard let last = words.last, ["in", "at", "on", "next"].contains(words[0]) else { return false }
+        // `in an hour`, but not `in day care`.
+        return resemblesTime(words.dropFirst().joined(separator: " ")) || (words.count <= 3 && units.contains(last))
+    }
+
+    private static let units: Set<String> = [
+        "am", "pm", "sec", "secs", "second", "seconds", "min", "mins", "minute", "minutes", "hr", "hrs", "hour",
+        "hours", "day", "days", "week", "weeks", "month", "months", "year", "years",
+    ]
+
+    private static func resemblesClock(_ text: String) -> Bool {
+        let words = text.split { !$0.isLetter }.map(String.init)
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        let hasTimeOfDay = zip(parts, parts.dropFirst()).contains {
+            $0.last?.isNumber == true && $1.first?.isNumber == true
+        }
+        if hasTimeOfDay || words.contains(where: units.contains) { return true }
+        return text.allSatisfy { $0.isLetter || $0.isNumber || ":-./+ ,".contains($0) }
+            && words.allSatisfy { ["t", "z", "h", "m", "s", "d", "ms", "utc"].contains($0) }
+    }
+
+    private static func isDay(_ word: String) -> Bool {
+        ["today", "tomorrow", "yesterday", "noon", "midnight"].contains(word)
+            || (word.count >= 3 && weekdays.contains { $0.hasPrefix(word) })
     }
 
     /// `7:30` and `07:30:00`.

@@ -273,6 +273,8 @@ struct RuleTests {
         try await refused("mute", "--source", "t", by: "there is no source 't'")
         try await refused("snooze", "--rule", "any", "--until", "25:00", by: "'25:00' is no time; write a local time")
         try await refused("snooze", "--rule", "any", "--until", "2h", by: "write how long with --for 2h")
+        try await refused("snooze", "--rule", "any", "--until", "1 day left", by: "'1 day left' is no time")
+        try await refused("snooze", "--rule", "any", "--until", "7", by: "'7' is no time")
         try await refused("snooze", "--rule", "any", "--until", "2020-01-01", by: "in the past")
         try await refused("tail", "--no-follow", "--source", "x", by: "there is no source 'x'")
         try await refused("tail", "--no-follow", "--rule", "an", by: "there is no rule 'an'; did you mean 'any'?")
@@ -281,6 +283,11 @@ struct RuleTests {
         #expect(day.out.contains("07:00:00"), "people read local time: \(day.out)")
         let state = try await world.run("snooze", "--item", "prod-1", "--until", "upp")
         #expect(state.code == 0 && state.err.contains("did you mean 'up'?"), "\(state.err)")
+        for (state, until) in [("1 day left", "1 day left"), ("6", "7")] {
+            _ = try await world.poll(state)
+            let kept = try await world.run("snooze", "--rule", "any", "--until", until)
+            #expect(kept.code == 0 && kept.out.contains("until '\(until)'"), "\(kept)")
+        }
     }
 
     @Test("a failing test is an error for check and a warning for run, and every one is reported")

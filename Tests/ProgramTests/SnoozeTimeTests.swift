@@ -26,4 +26,13 @@ struct SnoozeTimeTests {
         let begin = try #require(reader.time(from, now: now))
         #expect(try SnoozeCommand.time(until, now: now, from: begin, reader)?.rfc3339 == expected)
     }
+
+    @Test(
+        "a text that looks like a time and is none is refused, and no state",
+        arguments: [
+            "tomorrow 7am", "07:00 Mars/Base", "friday 25:00", "next monday", "noon", "now", "5 minutes", "1795000000",
+        ])
+    func refused(text: String) {
+        #expect(throws: Exit.self) { try SnoozeCommand.time(text, now: now, reader) }
+    }
 }

@@ -20,7 +20,10 @@ struct LocalTimeReaderTests {
             ("2026-03-29 12:00", "2026-03-29T10:00:00.000Z"), ("tomorrow", "2026-11-21T23:00:00.000Z"),
             ("Tomorrow 8:00", "2026-11-22T07:00:00.000Z"), ("monday", "2026-11-22T23:00:00.000Z"),
             ("sat 09:00", "2026-11-28T08:00:00.000Z"), ("thu", "2026-11-25T23:00:00.000Z"),
-            ("2026-11-22T07:00:00Z", "2026-11-22T07:00:00.000Z"),
+            ("2026-11-22T07:00:00Z", "2026-11-22T07:00:00.000Z"), ("07:00 UTC", "2026-11-22T07:00:00.000Z"),
+            ("tomorrow 07:00 UTC", "2026-11-22T07:00:00.000Z"),
+            ("2026-11-30 07:00 America/New_York", "2026-11-30T12:00:00.000Z"),
+            ("monday Asia/Tokyo", "2026-11-22T15:00:00.000Z"),
         ])
     func times(text: String, expected: String) {
         #expect(reader.time(text, now: now)?.rfc3339 == expected)
@@ -28,7 +31,9 @@ struct LocalTimeReaderTests {
 
     @Test(
         "any other text is no time",
-        arguments: ["Ready", "", "25:00", "2026-13-01", "mo", "Started 7:00", "tomorrow at 7"])
+        arguments: [
+            "Ready", "", "25:00", "2026-13-01", "mo", "Started 7:00", "tomorrow at 7", "07:00 Mars/Base", "UTC",
+        ])
     func none(text: String) { #expect(reader.time(text, now: now) == nil) }
 
     @Test(
@@ -45,10 +50,17 @@ struct LocalTimeReaderTests {
 
     @Test("a text that was meant as a time is told from a state")
     func resemblance() {
-        for text in ["25:00", "7am", "2026-13-01", "2h", "30m", "22.11.2026", "+2h", "8 pm"] {
+        for text in [
+            "25:00", "7am", "2026-13-01", "2h", "30m", "22.11.2026", "+2h", "8 pm", "tomorrow 7am", "07:00 Mars/Base",
+            "friday 25:00", "next monday", "next week", "noon", "now", "5 minutes", "in 2h", "in an hour",
+            "on friday at 9", "1795000000", "7",
+        ] {
             #expect(LocalTimeReader.resemblesTime(text), "\(text)")
         }
-        for text in ["Ready for use", "up", "", "2nd stage", "200 OK", "completed/success", "RM01005", "7"] {
+        for text in [
+            "Ready for use", "up", "", "2nd stage", "200 OK", "completed/success", "RM01005", "In progress", "on hold",
+            "Next in line", "Now playing", "Sunny", "1 of 3",
+        ] {
             #expect(!LocalTimeReader.resemblesTime(text), "\(text)")
         }
     }

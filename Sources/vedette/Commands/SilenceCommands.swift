@@ -160,9 +160,14 @@ struct SnoozeCommand: AsyncParsableCommand {
             }
             silence.until = begin.advanced(by: length)
         case (nil, let until?):
-            silence.until = try SnoozeCommand.time(until, now: now, from: silence.from)
+            let sources = subject.sources(of: configuration, silence)
+            let seen = try await states(of: sources)
+            let isState =
+                SnoozeCommand.isState(until, seen: seen)
+                || sources.contains { $0.kind.stateNames?.contains(until) == true }
+            silence.until = try SnoozeCommand.time(until, now: now, from: silence.from, isState: isState)
             if silence.until == nil {
-                try await check(state: until, in: subject.sources(of: configuration, silence))
+                try check(state: until, in: sources, seen: seen)
                 silence.untilState = until
             }
         case (nil, nil): silence.until = begin.advanced(by: Silence.usualLength)
@@ -172,18 +177,21 @@ struct SnoozeCommand: AsyncParsableCommand {
     }
 
     /// Returns the time of `--until`; nil when it is a state.
-    /// - Parameter from: when the silence begins; nil for at once.
+    /// - Parameters:
+    ///   - from: when the silence begins; nil for at once.
+    ///   - isState: whether a text that only resembles a time is a state that there is.
     /// - Throws: for a time in the past or before `from`, and for a text that was meant as a time.
     static func time(
-        _ text: String, now: Timestamp, from: Timestamp? = nil, _ reader: LocalTimeReader = LocalTimeReader()
+        _ text: String, now: Timestamp, from: Timestamp? = nil, isState: Bool = false,
+        _ reader: LocalTimeReader = LocalTimeReader()
     ) throws -> Timestamp? {
         // A day is named as a person sees it today: of a silence from Saturday 02:00, Saturday 04:00 is not the one in a week.
         let soon = reader.time(text, now: now).flatMap { time in from.map { time > $0 } ?? true ? time : nil }
         guard let time = soon ?? reader.time(text, now: from ?? now) else {
-            guard LocalTimeReader.resemblesTime(text) else { return nil }
+            guard !isState, LocalTimeReader.resemblesTime(text) else { return nil }
             let remedy =
                 Duration(configured: text) == nil
-                ? "write a local time as 07:00, 'tomorrow 07:00', 2026-11-22 or '2026-11-22 07:00'"
+                ? "write a local time as 07:00, 'tomorrow 07:00', 2026-11-22 or '2026-11-22 07:00', with a zone as '07:00 Europe/Vienna', or how long with --for 2h"
                 : "write how long with --for \(text)"
             throw Exit(.usage, "'\(text)' is no time; \(remedy)")
         }
@@ -196,8 +204,23 @@ struct SnoozeCommand: AsyncParsableCommand {
         return time
     }
 
-    /// Refuses a state that these sources never have, and warns of one that no item has had.
-    private func check(state: String, in sources: [Source]) async throws {
+    /// Returns whether items have the state, or have numbers as states where the text is one.
+    static func isState(_ text: String, seen: Set<String>) -> Bool {
+        func isNumber(_ text: String) -> Bool { !text.isEmpty && text.allSatisfy(\.isNumber) }
+        return seen.contains(text) || (isNumber(text) && seen.contains(where: isNumber))
+    }
+
+    /// Returns the states that items of these sources have now.
+    private func states(of sources: [Source]) async throws -> Set<String> {
+        guard let reader = try await SilenceSubject.reader(places.journal) else { return [] }
+        let wanted = Set(sources.map(\.name))
+        return Set(
+            try await reader.sourceRecords().filter { wanted.contains($0.name) }
+                .flatMap { $0.snapshot?.states.keys.map { $0 } ?? [] })
+    }
+
+    /// Refuses a state that these sources never have, and warns of one that no item has now.
+    private func check(state: String, in sources: [Source], seen: Set<String>) throws {
         let names = sources.map { $0.kind.stateNames }
         let known = Set(names.compactMap { $0?.known }.joined())
         if !names.contains(where: { $0?.contains(state) ?? true }) {
@@ -207,13 +230,7 @@ struct SnoozeCommand: AsyncParsableCommand {
                     + (didYouMean(state, among: known)
                         ?? (known.isEmpty ? "" : "; the states are \(known.sorted().joined(separator: ", "))")))
         }
-        guard names.contains(where: { $0 == nil }), let reader = try await SilenceSubject.reader(places.journal) else {
-            return
-        }
-        let wanted = Set(sources.map(\.name))
-        let seen = try await reader.sourceRecords().filter { wanted.contains($0.name) }
-            .flatMap { $0.snapshot?.states.keys.map { $0 } ?? [] }
-        guard !seen.isEmpty, !seen.contains(state) else { return }
+        guard names.contains(where: { $0 == nil }), !seen.isEmpty, !seen.contains(state) else { return }
         let guess = didYouMean(state, among: seen) ?? ""
         Output.diagnose("warning: no item has the state \(quoted(state)) now\(guess)")
     }
