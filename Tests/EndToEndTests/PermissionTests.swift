@@ -42,4 +42,18 @@ struct PermissionTests {
             #expect(result.err.contains("as the user of the watcher"), "\(command): \(result.err)")
         }
     }
+
+    @Test("a state directory that this user may not create ends the run with 73 and the system's reason")
+    func notCreated() async throws {
+        let home = try Home()
+        try home.write(#"sources: {s: {kind: http, url: "http://127.0.0.1:9/"}}"#)
+        // The state directory is to be made in it.
+        let mode = [FileAttributeKey.posixPermissions: 0o555]
+        try FileManager.default.setAttributes(mode, ofItemAtPath: home.directory.path)
+        defer {
+            try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: home.directory.path)
+        }
+        let result = try await run(["run", "--once"], home)
+        #expect(result.code == 73 && result.err.contains("(Permission denied)"), "\(result.code) \(result.err)")
+    }
 }

@@ -24,10 +24,11 @@ struct JournalFiles: Sendable, Hashable {
         for part in directory.split(separator: "/") {
             path += (path.isEmpty || path.hasSuffix("/") ? "" : "/") + part
             guard mkdir(path, 0o700) != 0, errno != EEXIST else { continue }
+            let code = errno
             // mkdir(2) gives these codes also for a directory that exists below one that is not writable.
-            if errno == EROFS || errno == EACCES, access(path, F_OK) == 0 { continue }
+            if code == EROFS || code == EACCES, access(path, F_OK) == 0 { continue }
             throw JournalError.system(
-                errno, "failed to create the directory \(path)", "create it, or choose another --state")
+                code, "failed to create the directory \(path)", "create it, or choose another --state")
         }
     }
 
