@@ -21,6 +21,14 @@ struct Paths: ParsableArguments {
         completion: .directory)
     var state: String?
 
+    /// Refuses an empty path: of a variable that is not set, in quotes.
+    func validate() throws {
+        if config?.isEmpty == true {
+            throw ValidationError("--config is empty; name a directory or a file, or leave it out")
+        }
+        if state?.isEmpty == true { throw ValidationError("--state is empty; name a directory, or leave it out") }
+    }
+
     /// The journal, as every command but `run` uses it.
     var journal: any JournalAccess {
         get throws { try place.access }
@@ -71,6 +79,7 @@ struct Paths: ParsableArguments {
         if let given = environment["STATE_DIRECTORY"]?.split(separator: ":").first { return String(given) }
         // The specification ignores relative values.
         if let home = environment["XDG_STATE_HOME"], home.hasPrefix("/") { return home + "/vedette" }
-        return (environment["HOME"] ?? NSHomeDirectory()) + "/.local/state/vedette"
+        let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory()
+        return home + "/.local/state/vedette"
     }
 }

@@ -14,6 +14,7 @@ enum JournalPlace: Sendable {
     ///   - text: a directory, or a URL of a database.
     ///   - option: where it was given.
     init(_ text: String, option: String) throws {
+        guard !text.isEmpty else { throw Exit(.usage, "\(option) is empty; name a directory or a URL") }
         guard ConnectionString.isURL(text) else {
             // A misspelt scheme; it may hold a password, so it is not repeated (I9).
             guard !text.contains("://") else {
