@@ -53,6 +53,12 @@ struct ScreensTests {
         #expect(alive.code == 65 && alive.err.contains("message 1 is retry, not dead"), "\(alive.err)")
         let unknown = try await home.vedette("outbox", "--sink", "hok")
         #expect(unknown.code == 64 && unknown.err.contains("there is no sink 'hok'; did you mean 'hook'?"))
+        for command in ["retry", "drop", "clear"] {
+            for (option, name) in [("--sink", "hok"), ("--rule", "nosuch")] {
+                let refused = try await home.vedette("outbox", command, option, name)
+                #expect(refused.code == 64 && refused.err.contains("there is no \(option.dropFirst(2)) '\(name)'"))
+            }
+        }
         #expect(try await home.vedette("outbox", "drop", "--all").out == "1 message dropped\n")
         let dead = try await home.vedette("outbox")
         #expect(dead.lines.last?.contains("dropped by hand") == true, "\(dead.out)")

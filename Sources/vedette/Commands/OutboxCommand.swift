@@ -40,11 +40,17 @@ struct OutboxCommand: AsyncParsableCommand {
             return DeliveryFilter(.unsent, sink: sink, rule: rule, before: before)
         }
 
-        /// Refuses a name that is not configured. It is for a choice that selects nothing, since a message stays when its sink
-        /// or rule is removed.
-        func checkNames(_ names: NamesInUse) throws {
-            for (noun, name, known) in [("sink", sink, names.sinks), ("rule", rule, names.rules)] {
+        /// Refuses a name that is neither configured nor in the journal, where messages stay when their sink or rule is removed.
+        /// Without a configuration here, every name is accepted.
+        func checkNames(_ places: Paths, _ reader: any JournalReader) async throws {
+            let names = UserConfiguration.loader(places).names()
+            let wanted = [
+                ("sink", sink, names.sinks, DeliveryFilter(sink: sink)),
+                ("rule", rule, names.rules, DeliveryFilter(rule: rule)),
+            ]
+            for (noun, name, known, filter) in wanted {
                 guard let name, !known.isEmpty, !known.contains(name) else { continue }
+                guard try await reader.deliveries(filter, after: 0, limit: 1).isEmpty else { continue }
                 throw Exit.unknown(noun, name, among: known)
             }
         }
@@ -91,7 +97,7 @@ struct OutboxCommand: AsyncParsableCommand {
                 }
             }
             if left == number {
-                try choice.checkNames(UserConfiguration.loader(places).names())
+                try await choice.checkNames(places, reader)
                 Output.diagnose("no message is \(choice.isEmpty ? "" : "selected that is ")pending or dead")
             }
         }
@@ -152,8 +158,9 @@ struct OutboxCommand: AsyncParsableCommand {
                 throw Exit(.usage, "--all excludes ids, --sink, --rule and --older-than")
             }
             let filter = try choice.filter(at: now)
-            guard !ids.isEmpty else { return .all(filter) }
             let reader = try await places.journal.reader()
+            try await choice.checkNames(places, reader)
+            guard !ids.isEmpty else { return .all(filter) }
             for id in ids {
                 guard id > 0, let found = try await reader.deliveries(filter, after: id - 1, limit: 1).first,
                     found.delivery.id == id
