@@ -290,6 +290,22 @@ struct RuleTests {
         }
     }
 
+    @Test("wait warns of a state that no item has and one nearly has, and refuses one that its kind never has")
+    func misspeltState() async throws {
+        let world = try World("  - {name: any, when: {field: state}, notify: [out]}", every: "200ms")
+        try world.write("Ready")
+        let child = try Child(Program.path, ["wait", "s", "prod-1", "--to", "ready"] + world.home.places)
+        try await child.wait(for: .err) { $0.contains { $0.contains("did you mean 'Ready'?") } }
+        try world.write("ready")
+        #expect(await child.end() == 0, "\(child.text(of: .err))")
+        try world.home.write(#"sources: {site: {kind: http, url: "http://127.0.0.1:9/"}}"#)
+        for states in [["--to", "donw"], ["--to", "up", "--fail", "donw"]] {
+            let refused = try await Program.run(
+                ["wait", "site", "x", "--timeout", "100ms"] + states + world.home.places)
+            #expect(refused.code == 64 && refused.err.contains("did you mean 'down'?"), "\(refused)")
+        }
+    }
+
     @Test("a failing test is an error for check and a warning for run, and every one is reported")
     func failingTests() async throws {
         let world = try World(

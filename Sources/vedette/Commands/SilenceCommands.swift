@@ -167,7 +167,10 @@ struct SnoozeCommand: AsyncParsableCommand {
                 || sources.contains { $0.kind.stateNames?.contains(until) == true }
             silence.until = try SnoozeCommand.time(until, now: now, from: silence.from, isState: isState)
             if silence.until == nil {
-                try check(state: until, in: sources, seen: seen)
+                if let problem = AwaitedState.problem(with: until, in: sources) { throw Exit(.usage, problem) }
+                if AwaitedState.isUnseen(until, in: sources, seen: seen) {
+                    Output.diagnose(AwaitedState.warning(about: until, didYouMean(until, among: seen)))
+                }
                 silence.untilState = until
             }
         case (nil, nil): silence.until = begin.advanced(by: Silence.usualLength)
@@ -217,22 +220,6 @@ struct SnoozeCommand: AsyncParsableCommand {
         return Set(
             try await reader.sourceRecords().filter { wanted.contains($0.name) }
                 .flatMap { $0.snapshot?.states.keys.map { $0 } ?? [] })
-    }
-
-    /// Refuses a state that these sources never have, and warns of one that no item has now.
-    private func check(state: String, in sources: [Source], seen: Set<String>) throws {
-        let names = sources.map { $0.kind.stateNames }
-        let known = Set(names.compactMap { $0?.known }.joined())
-        if !names.contains(where: { $0?.contains(state) ?? true }) {
-            throw Exit(
-                .usage,
-                "no item ever has the state \(quoted(state))"
-                    + (didYouMean(state, among: known)
-                        ?? (known.isEmpty ? "" : "; the states are \(known.sorted().joined(separator: ", "))")))
-        }
-        guard names.contains(where: { $0 == nil }), !seen.isEmpty, !seen.contains(state) else { return }
-        let guess = didYouMean(state, among: seen) ?? ""
-        Output.diagnose("warning: no item has the state \(quoted(state)) now\(guess)")
     }
 }
 

@@ -70,6 +70,9 @@ struct WaitCommand: AsyncParsableCommand {
             throw Exit(
                 .usage, "\(source.name) is a window: an entry that leaves it is not gone, so --gone would never end")
         }
+        for state in to + fail {
+            if let problem = AwaitedState.problem(with: state, in: [source]) { throw Exit(.usage, problem) }
+        }
         let limit = timeout.flatMap { Duration(configured: $0) }
         let progress = Progress(
             WaitProgress(goal: appears ? "there" : gone ? "gone" : to.joined(separator: " or "), limit: limit))
@@ -144,6 +147,11 @@ struct WaitCommand: AsyncParsableCommand {
                 progress.line(after: clock.now().boot.duration(since: start), width: size.columns).text)
         }
 
+        func warn(_ text: String) {
+            clear()
+            Output.diagnose(text)
+        }
+
         func clear() { if isatty(STDERR_FILENO) == 1 { Output.Progress.clear() } }
     }
 
@@ -198,7 +206,7 @@ struct WaitCommand: AsyncParsableCommand {
     private func follow(
         _ source: Source, _ journal: any JournalAccess, _ progress: Progress, hasWatcher: (() async -> Bool)? = nil
     ) async throws -> WaitGoal.Verdict? {
-        var goal = goal
+        var (goal, isChecked) = (goal, false)
         var changes = try journal.changes().makeAsyncIterator()
         while await hasWatcher?() != false {
             // A source may have 100,000 items, and change every second.
@@ -212,6 +220,11 @@ struct WaitCommand: AsyncParsableCommand {
                     return try await reader.history(source: source.name, key: key, limit: 1).last?.kind == .disappeared
                 }
                 guard case .pending(let lines) = verdict else { return verdict }
+                if !isChecked {
+                    isChecked = true
+                    let seen = snapshot.record.snapshot?.states.keys.map { $0 } ?? []
+                    await warnOfSpelling(source, seen: Set(seen), progress)
+                }
                 await progress.show(lines, snapshot.record.health.problem, of: source.name)
             } else if hasWatcher == nil, let problem = try await firstProblem(of: source, in: journal) {
                 guard timeout != nil else {
@@ -222,6 +235,14 @@ struct WaitCommand: AsyncParsableCommand {
             guard await changes.next() != nil else { throw CancellationError() }
         }
         return nil
+    }
+
+    /// Warns of states that no item has now, where an item has one that is spelt nearly so.
+    private func warnOfSpelling(_ source: Source, seen: Set<String>, _ progress: Progress) async {
+        for state in to + fail where AwaitedState.isUnseen(state, in: [source], seen: seen) {
+            guard let guess = didYouMean(state, among: seen) else { continue }
+            await progress.warn(AwaitedState.warning(about: state, guess))
+        }
     }
 
     private func firstProblem(of source: Source, in journal: any JournalAccess) async throws -> Event.Problem? {
