@@ -171,6 +171,19 @@ struct DispatcherTests {
         #expect(await world.dispatcher.unsent == 1)
     }
 
+    @Test("once: a message that was tried several times is counted once, as sent or as not", arguments: [2, 1])
+    func countedOnce(failures: Int) async throws {
+        let world = World()
+        let failure = Outcome.retry(reason: "503", after: nil)
+        if failures == 2 { world.sink.answer(failure, failure) } else { world.sink.answer(failure) }
+        await world.dispatcher.enqueue([await pending("1", in: world)])
+        try await world.advance(.seconds(10)) { world.sink.seen.count == 2 }
+        await world.dispatcher.drainOnce()
+        #expect(world.sink.seen.count == 2)
+        #expect(await world.dispatcher.unsent == failures - 1)
+        #expect(await world.dispatcher.sent == 2 - failures)
+    }
+
     @Test("stop leaves hanging deliveries pending and writes what was delivered")
     func stop() async throws {
         let world = World()

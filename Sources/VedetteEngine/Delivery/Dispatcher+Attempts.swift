@@ -95,7 +95,7 @@ extension Dispatcher {
         }
         schedule.attempted(attempt, outcome, in: delivery.lane, random: dependencies.random.fraction())
         meter.count(attempt.state, of: delivery.message)
-        if attempt.state != .sent, attempt.successor == nil, outcome != nil { meter.countUnsent(1) }
+        if attempt.state == .dead, attempt.successor == nil, outcome != nil { meter.countUnsent(1) }
         if attempt.state == .retry { probeRecovery(name) }
         writer.append(time.stored(attempt, now), to: name)
         let fields = LogFields(source: delivery.message.event.source, sink: name, message: delivery.message.id)

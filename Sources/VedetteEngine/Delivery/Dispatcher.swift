@@ -31,9 +31,10 @@ public actor Dispatcher {
     private var pendingReports = 0
     let waiters = Waiters()
 
-    /// How many messages were sent since the start, and how many were not.
+    /// How many messages were sent since the start.
     public var sent: Int { meter.sent }
-    public var unsent: Int { meter.unsent }
+    /// How many messages died since the start, or were attempted and are still pending.
+    public var unsent: Int { meter.unsent + schedule.failedCount }
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()

@@ -13,8 +13,9 @@ final class DeliveryMeter {
     private let inFlight: any MetricGauge
     private let rules: RuleMeter
     private var counters: [Key: any MetricCounter] = [:]
-    /// How many messages were sent since the start, and how many were not.
+    /// How many messages were sent since the start.
     private(set) var sent = 0
+    /// How many messages died since the start, or could not be read.
     private(set) var unsent = 0
 
     init(_ meter: any Meter) {
