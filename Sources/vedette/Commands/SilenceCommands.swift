@@ -292,9 +292,15 @@ struct SilencesCommand: AsyncParsableCommand {
         @OptionGroup var places: Paths
 
         func run() async throws {
-            let count = try await places.journal.endSilences(numbers, at: SystemClock().now().wall)
-            guard count > 0 else { throw Exit(.data, "no silence has that number; `vedette silences` lists them") }
-            try Output.print("ended \(counted(count, "silence"))")
+            let journal = try places.journal
+            let known = Set(try await journal.reader().silences().map(\.id))
+            let unknown = numbers.filter { !known.contains($0) }
+            let count = try await journal.endSilences(numbers, at: SystemClock().now().wall)
+            if count > 0 { try Output.print("ended \(counted(count, "silence"))") }
+            guard unknown.isEmpty else {
+                let names = unknown.map(String.init).joined(separator: " or ")
+                throw Exit(.data, "no silence has the number \(names); `vedette silences` lists them")
+            }
         }
     }
 }
