@@ -47,12 +47,26 @@ struct Vedette: AsyncParsableCommand {
         if isVersionAsked { throw CleanExit.message(ProgramVersion.number) }
     }
 
-    /// Returns the error about a first word that is no command's name. ArgumentParser reports the option behind it instead.
+    /// Returns the error about a first word that is no command's name, or one behind `help`. ArgumentParser reports the option
+    /// behind it instead, and prints the overview as if it were what was asked for.
     static func unknownCommand(in arguments: [String]) -> Exit? {
-        guard let word = arguments.dropFirst().first, !word.hasPrefix("-"), word != "help" else { return nil }
-        let names = configuration.groupedSubcommands.flatMap(\.subcommands).compactMap { $0.configuration.commandName }
-        guard !names.contains(word) else { return nil }
-        let guess = suggestion(for: word, among: names).map { "did you mean '\($0)'?" }
+        let words = arguments.dropFirst()
+        let commands = configuration.groupedSubcommands.flatMap(\.subcommands)
+        guard words.first == "help" else { return unknownCommand(words.prefix(1), among: commands) }
+        return unknownCommand(words.dropFirst(), among: commands)
+    }
+
+    /// - Parameter path: a command, a command of it, and so on, up to the first option.
+    private static func unknownCommand(
+        _ path: ArraySlice<String>, among commands: [any ParsableCommand.Type]
+    ) -> Exit? {
+        guard let word = path.first, !word.hasPrefix("-"), word != "help" else { return nil }
+        if let command = commands.first(where: { $0.configuration.commandName == word }) {
+            return unknownCommand(path.dropFirst(), among: command.configuration.subcommands)
+        }
+        let guess = suggestion(for: word, among: commands.compactMap { $0.configuration.commandName }).map {
+            "did you mean '\($0)'?"
+        }
         return Exit(.usage, "there is no command \(quoted(word)); \(guess ?? "`vedette --help` lists all")")
     }
 

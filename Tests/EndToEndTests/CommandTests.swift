@@ -231,5 +231,13 @@ struct CommandTests {
         }
         let misspelt = try await Program.run(["statu", "--config", "here"])
         #expect(misspelt.code == 64 && misspelt.err.contains("no command 'statu'; did you mean 'status'?"))
+        for (path, guess) in [(["statu"], "status"), (["outbox", "clea"], "clear")] {
+            let help = try await Program.run(["help"] + path)
+            #expect(help.code == 64 && help.out.isEmpty && help.err.contains("did you mean '\(guess)'?"), "\(help)")
+        }
+        for path in [[], ["help"], ["outbox", "clear"], ["status", "--help"]] as [[String]] {
+            let help = try await Program.run(["help"] + path)
+            #expect(help.code == 0 && help.out.contains("USAGE: vedette"), "\(help)")
+        }
     }
 }
