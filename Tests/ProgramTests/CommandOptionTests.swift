@@ -17,4 +17,11 @@ struct CommandOptionTests {
             #expect(options.count == Set(options).count, "\(command): \(options.sorted())")
         }
     }
+
+    @Test("an option that would have no effect without another one is refused")
+    func ineffective() throws {
+        #expect(throws: (any Error).self) { try TestCommand.parse(["--at", "2026-11-21T12:00:00Z"]) }
+        #expect(throws: (any Error).self) { try RunCommand.parse(["--force"]) }
+        _ = try TestCommand.parse(["--at", "2026-11-21T12:00:00Z", "--since", "1d"])
+    }
 }

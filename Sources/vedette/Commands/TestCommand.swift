@@ -25,6 +25,10 @@ struct TestCommand: AsyncParsableCommand {
 
     @OptionGroup var places: Paths
 
+    func validate() throws {
+        if at != nil, since == nil { throw ValidationError("--at goes with --since") }
+    }
+
     func run() async throws {
         guard let since else { return try playTests(try UserConfiguration.loadChecked(places)) }
         let configuration = try UserConfiguration.load(places, readsSecrets: false)
