@@ -60,6 +60,13 @@ struct OpeningTests {
         #expect(reason { _ = try scratch.reader() } == .missing)
     }
 
+    @Test("a path on which no directory can be is one where the journal cannot be written")
+    func impossible() {
+        for path in ["/dev/null", "/dev/null/x", scratch.path + "/" + String(repeating: "x", count: 300)] {
+            #expect(reason { _ = try SQLiteJournal.open(directory: path) } == .readOnly, "\(path)")
+        }
+    }
+
     @Test("a newer schema is refused by writer and reader, and left as it is")
     func newer() throws {
         let journal = try scratch.open()

@@ -10,7 +10,7 @@ extension JournalError {
         let reason: Reason =
             switch code {
             case ENOSPC, EDQUOT: .full
-            case EROFS, EACCES, EPERM: .readOnly
+            case EROFS, EACCES, EPERM, ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG: .readOnly
             case ENOENT: .missing
             default: .inputOutput
             }
