@@ -28,6 +28,17 @@ public enum FileDescriptor {
         var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         poll(&wait, 1, -1)
     }
+
+    /// Opens /dev/null as standard input, output and error where the program was started without them. Else the next socket
+    /// or file has that number, and what is meant for standard error is written into it.
+    public static func openMissingStreams() {
+        for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
+            // open(2) takes the lowest free number. A result that nobody gets is an error, as before: standard output is
+            // not opened for writing.
+            _ = open("/dev/null", number == STDERR_FILENO ? O_WRONLY : O_RDONLY)
+        }
+    }
+
     /// Takes the next connection of a listening socket, close-on-exec and non-blocking.
     /// - Returns: its descriptor and its peer's name; nil when there is none or after an error, which is in `errno`.
     public static func accept(_ socket: Int32) -> (descriptor: Int32, name: sockaddr_storage, length: socklen_t)? {

@@ -71,6 +71,7 @@ struct Vedette: AsyncParsableCommand {
     }
 
     static func main() async {
+        FileDescriptor.openMissingStreams()
         Signals.ignorePipe()
         Signals.collectChildren()
         Children.reapOrphans()

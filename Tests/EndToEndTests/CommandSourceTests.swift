@@ -86,4 +86,19 @@ struct CommandSourceTests {
         #expect(check.err.contains("'url' and 'command' exclude each other"))
         #expect(check.err.contains("'command' must begin with a program"))
     }
+
+    @Test("a program that was started without standard streams gives their numbers to no file or socket")
+    func withoutStreams() async throws {
+        let home = try Home()
+        let script = home.directory.appending(path: "look")
+        // What the watcher has open while it runs the command of its source.
+        let look = "for n in 0 1 2; do readlink /proc/$PPID/fd/$n; done > \(home.directory.path)/seen; echo a"
+        try look.write(to: script, atomically: true, encoding: .utf8)
+        try home.write(#"sources: {s: {kind: text, command: [sh, "\#(script.path)"]}}"#)
+        let start = #"exec "$0" "$@" <&- >&- 2>&-"#
+        let child = try Child("/bin/sh", ["-c", start, Program.path, "run", "--once"] + home.places)
+        _ = await child.end()
+        let streams = try String(contentsOf: home.directory.appending(path: "seen"), encoding: .utf8)
+        #expect(streams == String(repeating: "/dev/null\n", count: 3), "\(streams)")
+    }
 }
