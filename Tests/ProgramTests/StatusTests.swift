@@ -231,6 +231,27 @@ struct StatusTests {
         #expect(PollTimes(limited, isWatching: true, now: Self.now).isDelayedByServer)
     }
 
+    @Test("polls that change nothing are good: the last poll and the last good one are the same")
+    func goodTimes() throws {
+        for (goodAt, shown) in [(7.0, 1.0), (9, 9)] {
+            var facts = facts
+            // Last good 9 s ago, it was polled while the machine was offline.
+            facts.sources = [
+                source("s", every: 2) { record in
+                    record.health.lastPollAt = Self.ago(7)
+                    record.snapshot?.goodAt = Self.ago(goodAt)
+                    record.due = Self.ago(5)
+                }
+            ]
+            let row = try JSON(parsing: Array(try #require(facts.json(only: ["s"]).first).utf8))
+            #expect(row["lastPoll"] == .string(Self.ago(1).rfc3339))
+            #expect(row["lastGood"] == .string(Self.ago(shown).rfc3339))
+            let lines = screen(facts, 80).lines(of: ["s"]).map(\.text)
+            #expect(lines.contains { $0.contains("last poll") && $0.hasSuffix(", 1 s ago") }, "\(lines)")
+            #expect(lines.contains { $0.contains("last good") && $0.hasSuffix(", \(Int(shown)) s ago") }, "\(lines)")
+        }
+    }
+
     @Test("how late polls start is a line of the header, and a warning from one second on; JSON has it in seconds")
     func lateness() throws {
         var facts = facts

@@ -9,6 +9,8 @@ public struct PollTimes: Sendable, Hashable {
 
     /// The last poll; nil before the first.
     public var last: Timestamp?
+    /// The last good poll; nil before the first.
+    public var lastGood: Timestamp?
     /// The next poll, in the past when it is due or under way; nil before the first, and where no watcher runs.
     public var next: Timestamp?
     /// Whether it is the server's Retry-After that delays the next poll.
@@ -31,7 +33,7 @@ public struct PollTimes: Sendable, Hashable {
     /// Reads the times of a record; nil for a source that was never polled.
     public init(_ record: SourceRecord?, isWatching: Bool, now: Timestamp) {
         guard let record else { return }
-        last = record.health.lastPollAt
+        (last, lastGood) = (record.health.lastPollAt, record.snapshot?.goodAt)
         guard isWatching else { return }
         isPushed = record.connection == .open
         next = [record.due, record.notBefore].compactMap { $0 }.max()
@@ -41,6 +43,8 @@ public struct PollTimes: Sendable, Hashable {
         let limit = PollTimes.longestDelay.wholeMilliseconds
         guard interval <= limit, late <= limit else { return }
         let polled = next.milliseconds + late / interval * interval
+        // A poll that fails is stored at once, so that the polls since a good one were good, too.
+        if let good = lastGood, good >= last { lastGood = Timestamp(milliseconds: polled) }
         (self.last, self.next) = (Timestamp(milliseconds: polled), Timestamp(milliseconds: polled + interval))
     }
 }

@@ -63,7 +63,7 @@ extension StatusFacts {
                 .object(head.states.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: .number($0.value)) })
             },
             "lastPoll": times.last.map { .string($0.rfc3339) },
-            "lastGood": (record?.snapshot?.goodAt).map { .string($0.rfc3339) },
+            "lastGood": times.lastGood.map { .string($0.rfc3339) },
             "nextPoll": times.next.map { .string($0.rfc3339) },
             "connection": connection(of: record, times),
             "retryAfter": times.isDelayedByServer ? .bool(true) : nil,

@@ -38,7 +38,7 @@ struct SourceView: Sendable {
     private var health: HTML {
         let times = PollTimes(status, isWatching: isWatched, now: render.now)
         let good: HTML? = status.record?.snapshot.map {
-            "<li>\(counted($0.count, "item")), read \(render.age($0.goodAt))</li>"
+            "<li>\(counted($0.count, "item")), read \(render.age(times.lastGood ?? $0.goodAt))</li>"
         }
         let next: HTML? =
             times.isPushed

@@ -235,7 +235,7 @@ struct StatusScreen: Sendable {
             if let at { rows.append((name, StyledText("\(time(at)), \(at.relative(to: now))"))) }
         }
         add("last poll", times.last)
-        add("last good", record?.snapshot?.goodAt)
+        add("last good", times.lastGood)
         if times.isPushed || times.next != nil { rows.append(("next poll", StyledText(text(ofNext: times)))) }
         if let head = record?.snapshot {
             rows.append(("items", StyledText("\(head.count)" + (source.states.isEmpty ? "" : ": \(source.states)"))))

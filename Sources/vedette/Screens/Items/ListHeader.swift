@@ -9,7 +9,8 @@ enum ListHeader {
     static func text(
         _ record: SourceRecord, _ source: Source, isWatched: Bool, now: Timestamp
     ) -> (text: String, isBad: Bool) {
-        let read = record.snapshot.map { "read \($0.goodAt.relative(to: now))" } ?? "never read"
+        let lastGood = PollTimes(record, isWatching: isWatched, now: now).lastGood
+        let read = lastGood.map { "read \($0.relative(to: now))" } ?? "never read"
         if let problem = record.health.problem {
             let since = record.health.failingSince.map { " since \(LocalTime.text($0, now: now))" } ?? ""
             return ("\(source.name) fails\(since): \(problem.failure): \(problem.detail); \(read)", true)
