@@ -41,6 +41,25 @@ struct ScreensTests {
         #expect(try await home.vedette("status", "--check").code == 1)
     }
 
+    @Test("with an error in a file, status shows the watcher and what the journal has, and --check ends with 1")
+    func errors() async throws {
+        let (home, _) = try made()
+        let watcher = try await home.watcher()
+        while try await home.sink("here")["sentToday"] as? Int != 1 {}
+        try home.write("sources: [", to: "broken.yaml")
+        let status = try await home.vedette("status")
+        #expect(status.code == 0 && status.out.hasPrefix("running since "), "\(status)")
+        #expect(status.lines.contains { $0.contains("the configuration has 1 error") }, "\(status)")
+        #expect(status.lines.contains { $0.hasPrefix("rows  ") && $0.contains("ok") }, "\(status)")
+        #expect(try await home.status("rows")["items"] as? Int == 1)
+        #expect(try await home.vedette("status", "--check").code == 1)
+        #expect(try await home.vedette("status", "rows", "--check").code == 1)
+        #expect(try await home.vedette("status", "row").code == 64)
+        #expect(await watcher.stop() == 0)
+        let nowhere = try await Program.run(["status", "--config", "/nowhere", "--state", home.state.path])
+        #expect(nowhere.code == 78, "\(nowhere)")
+    }
+
     @Test("outbox tells why a message died; clear deletes it, and the counts go down; empty lists say so")
     func clear() async throws {
         let (home, _) = try made(rules: "[hook]")

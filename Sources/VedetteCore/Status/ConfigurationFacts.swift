@@ -23,6 +23,8 @@ public struct ConfigurationFacts: Sendable {
     public var sinks: [Sink]
     /// The rules, in the order of evaluation.
     public var rules: [Rule]
+    /// How many errors its files have. With any, the other facts are unknown: what the journal has is shown.
+    public var errors = 0
     /// When a file of the configuration was last changed.
     public var editedAt: Timestamp
     /// Made once: to copy 10,000 sources takes longer than to read their rows.
@@ -34,12 +36,19 @@ public struct ConfigurationFacts: Sendable {
         unread = sources.map { SourceStatus($0, nil) }
     }
 
+    /// Creates the facts of files with errors.
+    public init(errors: Int) {
+        self.init(sources: [], sinks: [], rules: [], editedAt: Timestamp(milliseconds: 0))
+        self.errors = errors
+    }
+
     /// The names of the sources, in the order in which they are written.
     public var sourceNames: [String] { unread.indices.map { unread[$0].name } }
 
     /// Returns the status of each source, in the order in which they are written.
     /// - Parameter records: what the journal holds, also of others.
     public func statuses(_ records: [SourceRecord]) -> [SourceStatus] {
+        guard errors == 0 else { return records.map { SourceStatus($0) }.sorted { $0.name < $1.name } }
         var places: [String: Int] = [:]
         places.reserveCapacity(records.count)
         for place in records.indices { places[records[place].name] = place }

@@ -18,9 +18,9 @@ public struct SourceStatus: Sendable {
 
     /// The name of the source.
     public let name: String
-    /// The name of its kind.
+    /// The name of its kind; empty where the configuration has errors.
     public let kindName: String
-    /// The interval that is configured.
+    /// The interval that is configured; zero where the configuration has errors.
     public let every: Duration
     /// When it is polled by the calendar; nil for at the interval, at any time.
     public private(set) var calendar: PollCalendar?
@@ -50,6 +50,11 @@ public struct SourceStatus: Sendable {
             name: source.name, kindName: source.kindName, every: source.interval.every,
             isInsecure: source.server.tls.insecure, urlDigest: source.urlDigest, record: record)
         calendar = source.interval.calendar
+    }
+
+    /// Creates the status of a source of which only the journal is known.
+    init(_ record: SourceRecord) {
+        self.init(name: record.name, kindName: "", every: .zero, isInsecure: false, record: record)
     }
 
     /// Returns the status of the same source with another record.

@@ -23,6 +23,8 @@ public struct StatusFacts: Sendable {
     public var location = ""
     /// False before the first `run`.
     public var hasJournal = false
+    /// How many errors the files of the configuration have. With any, only what the journal has is known.
+    public var configurationErrors = 0
     /// Every source that is configured, in the order of the files.
     public var sources: [SourceStatus] = []
     /// Every sink that is configured, in the order of the files.
@@ -52,7 +54,10 @@ public struct StatusFacts: Sendable {
     }
 
     /// Whether a watcher runs and nothing is lost or late until a person repairs it.
-    public var isWell: Bool { watcher != nil && stalledSince == nil && !problems.contains { $0.isBad } }
+    public var isWell: Bool { isWatched && !problems.contains { $0.isBad } }
+
+    /// Whether a watcher runs, stores what it finds, and has the configuration of the files.
+    public var isWatched: Bool { watcher != nil && stalledSince == nil && configurationErrors == 0 }
 }
 
 extension StatusFacts {
@@ -68,7 +73,7 @@ extension StatusFacts {
     ) async throws(JournalError) -> StatusFacts {
         var facts = StatusFacts(now: now)
         facts.location = journal.location
-        facts.rules = configuration.rules
+        (facts.rules, facts.configurationErrors) = (configuration.rules, configuration.errors)
         if let process = await journal.watcher() {
             let age = process.host == nil ? age(process.pid) : nil
             facts.watcher = Watcher(process: process, since: age.map { now.advanced(by: .zero - $0) })
@@ -99,8 +104,13 @@ extension StatusFacts {
         lateness = current(try await reader.lateness())
         let stops = try await reader.stoppedSinks()
         let counts = try await reader.sinkCounts()
-        let activities = try await reader.activity(of: configuration.sinks.map(\.name), since: today)
-        for (definition, activity) in zip(configuration.sinks, activities) {
+        var definitions = configuration.sinks
+        if configuration.errors > 0 {
+            let names = Set(counts.map(\.sink) + stops.map(\.sink)).sorted()
+            definitions = names.map { .init(name: $0, kindName: "", isInsecure: false) }
+        }
+        let activities = try await reader.activity(of: definitions.map(\.name), since: today)
+        for (definition, activity) in zip(definitions, activities) {
             var sink = SinkStatus(name: definition.name)
             (sink.isInsecure, sink.activity) = (definition.isInsecure, activity)
             sink.count = counts.first { $0.sink == definition.name } ?? sink.count

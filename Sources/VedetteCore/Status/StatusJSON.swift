@@ -31,6 +31,7 @@ extension StatusFacts {
             "health": .object(
                 healthCounts.map { JSON.Member(name: $0.health.rawValue, value: .number($0.count)) }),
             "lateness": lateness[""].map(json),
+            "configurationErrors": configurationErrors > 0 ? .number(configurationErrors) : nil,
         ])
     }
 
@@ -55,8 +56,9 @@ extension StatusFacts {
     private func json(_ source: SourceStatus) -> JSON {
         let (record, times) = (source.record, PollTimes(source, isWatching: watcher != nil, now: now))
         return .members([
-            "source": .string(source.name), "kind": .string(source.kindName),
-            "health": .string(source.health.rawValue), "every": .number(rounded: source.every.inSeconds),
+            "source": .string(source.name), "kind": source.kindName.isEmpty ? nil : .string(source.kindName),
+            "health": .string(source.health.rawValue),
+            "every": source.every > .zero ? .number(rounded: source.every.inSeconds) : nil,
             "calendar": source.calendar.map { .string($0.text) },
             "items": record?.snapshot.map { .number($0.count) },
             "states": record?.snapshot.map { head in

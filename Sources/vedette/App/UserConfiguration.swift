@@ -20,7 +20,20 @@ enum UserConfiguration {
     static func load(
         _ places: Paths, log: (any Log)? = nil, readsSecrets: Bool = true
     ) throws -> Configuration {
-        let loaded = loader(places, readsSecrets: readsSecrets).load()
+        try configuration(of: loader(places, readsSecrets: readsSecrets).load(), log)
+    }
+
+    /// Reads what `status` needs. Errors in files are only counted: a watcher goes on with what it has read before.
+    static func facts(_ places: Paths) throws -> ConfigurationFacts {
+        let loaded = loader(places, readsSecrets: false).load()
+        let errors = loaded.diagnostics.filter { $0.severity == .error }
+        if loaded.directory != nil, errors.contains(where: { $0.file.hasSuffix(".yaml") }) {
+            return ConfigurationFacts(errors: errors.count)
+        }
+        return try configuration(of: loaded, nil).facts
+    }
+
+    private static func configuration(of loaded: Loaded, _ log: (any Log)?) throws -> Configuration {
         guard let configuration = loaded.configuration else {
             let printed = loaded.diagnostics.filter { log != nil || $0.severity == .error }
             for diagnostic in printed { Output.diagnose(diagnostic.description) }

@@ -43,10 +43,11 @@ struct StatusCommand: AsyncParsableCommand {
         // Beside the configuration: with a thousand sources each takes its time. An error comes again below.
         let known = places.journalIfKnown
         let records = Task { try? await known?.reader().sourceRecords() }
-        let configuration = try UserConfiguration.load(places, readsSecrets: false)
-        for name in sources { _ = try UserConfiguration.source(name, in: configuration) }
+        let configuration = try UserConfiguration.facts(places)
         let journal = try known ?? places.journal
-        var facts = try await StatusFacts.read(journal, configuration.facts, records: records.value)
+        var facts = try await StatusFacts.read(journal, configuration, records: records.value)
+        let names = facts.sources.map(\.name)
+        for name in sources where !names.contains(name) { throw Exit.unknown("source", name, among: names) }
         try show(facts)
         if check, !isWell(facts) { throw ExitCode(Exit.unwanted) }
         guard watch else { return }
@@ -55,7 +56,7 @@ struct StatusCommand: AsyncParsableCommand {
             if isTime {
                 facts.now = SystemClock().now().wall
             } else {
-                facts = try await StatusFacts.read(journal, configuration.facts)
+                facts = try await StatusFacts.read(journal, configuration)
             }
             if !isTime || !json { try show(facts) }
         }
@@ -67,7 +68,7 @@ struct StatusCommand: AsyncParsableCommand {
         let isBad = facts.sources.contains { source in
             sources.contains(source.name) && [.failing, .suspect].contains(source.health)
         }
-        return facts.watcher != nil && facts.stalledSince == nil && !isBad
+        return facts.isWatched && !isBad
     }
 
     private func show(_ facts: StatusFacts) throws {

@@ -61,7 +61,13 @@ struct StatusScreen: Sendable {
         var counts = StyledText(counted(facts.sources.count, "source"))
         if !healths.isEmpty { counts = counts + StyledText(": ") + joined(healths, ", ") }
         let rest = ", \(counted(facts.sinks.count, "sink")), \(counted(facts.rules.count, "rule"))"
-        lines.append(fitted(counts + StyledText(rest)))
+        let errors = facts.configurationErrors
+        lines.append(fitted(errors > 0 ? counts : counts + StyledText(rest)))
+        if errors > 0 {
+            let text =
+                "the configuration has \(counted(errors, "error")), which `vedette check` lists: this is what the journal has"
+            lines += wrapped(palette.paint(text, .bad), hanging: 0)
+        }
         if let lateness = facts.lateness[""] { lines.append(fitted(text(of: lateness))) }
         return lines
     }
@@ -245,9 +251,8 @@ struct StatusScreen: Sendable {
             ("silence \($0.id)", StyledText(localized($0.description)))
         }
         let indent = 2 + (rows.map(\.0.count).max() ?? 0) + 2
-        return [
-            palette.paint(source.name, .strong) + StyledText("  \(source.kindName), \(source.polled(every: every))")
-        ]
+        let definition = source.kindName.isEmpty ? "" : "  \(source.kindName), \(source.polled(every: every))"
+        return [palette.paint(source.name, .strong) + StyledText(definition)]
             + rows.flatMap { name, value in
                 wrapped(StyledText("  \(name)").padded(to: indent) + value, hanging: indent)
             }
