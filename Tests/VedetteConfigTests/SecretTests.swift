@@ -330,4 +330,25 @@ struct SecretTests {
         #expect(loaded.configuration?.servers.first?.credentials?.password.value == "hunter2")
         #expect(try String(contentsOfFile: log, encoding: .utf8) == ".\n")
     }
+
+    @Test("a request's headers in a kind that compares a response's are told by their names alone", .tags(.I9))
+    func comparedHeaders() {
+        let kind = SourceKindEntry(
+            name: "response", summary: "A response.", options: [OptionSpec("headers", .map(.text), "Compared headers.")],
+            make: { _ throws(OptionProblem) in StandInKind(fieldNames: []) })
+        func said(_ headers: String) -> [String] {
+            let text = "sources: {s: {kind: response, url: 'https://h/', headers: {\(headers)}}}"
+            return ConfigurationLoader(sourceKinds: [kind], sinkKinds: [], environment: [:])
+                .load([ConfigurationFile(path: "a.yaml", text: text, isPrivate: false)]).diagnostics
+                .map { $0.description.replacing("a.yaml:1:", with: "") }
+        }
+        func sentence(_ name: String) -> String {
+            "'\(name)' is sent with no request: 'headers' of this kind are response headers to compare, field to header's name; write a request's header under 'headers' of a server, and name that with 'server'"
+        }
+        #expect(said("version: X-Version, cookie: Set-Cookie, host: X-Served-By").isEmpty)
+        #expect(said("Authorization: 'Bearer hunter2'") == ["75: " + sentence("Authorization")])
+        #expect(said("Authorization: hunter2") == ["60: warning: " + sentence("Authorization")])
+        #expect(said("X-Api-Key: {env: KEY}") == ["71: " + sentence("X-Api-Key")])
+        #expect(said("Accept: json") == ["60: warning: " + sentence("Accept")])
+    }
 }

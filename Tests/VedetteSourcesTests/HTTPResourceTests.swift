@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteSources
 
@@ -175,6 +176,13 @@ struct HTTPResourceTests {
     func badOptions(options: [String: OptionValue], path: [String]) {
         let error = #expect(throws: OptionProblem.self) { try Fixture.kind("http", options) }
         #expect(error?.path == path)
+    }
+
+    @Test("the error about a header's name does not print it: it may be a secret in the wrong place", .tags(.I9))
+    func secretInHeaders() {
+        let headers = OptionValue.map([("Authorization", .text("Bearer hunter2"))])
+        let error = #expect(throws: OptionProblem.self) { try Fixture.kind("http", ["headers": headers]) }
+        #expect(error?.detail.contains("hunter2") == false)
     }
 
     @Test("bytes on disk are read as a good response, the same each time")

@@ -25,7 +25,8 @@ struct SourceReader {
         let interval = interval(map, default: kind.every)
         let stream = StreamReader(findings: findings).settings(map, of: kind, among: kinds)
         let texts = TextFilterReader(map: map)
-        guard var options = map.options(kind.options, stream: stream), let filter = texts.filter(options) else {
+        let specs = checkHeaders(map, kind.options)
+        guard var options = map.options(specs, stream: stream), let filter = texts.filter(options) else {
             return nil
         }
         options.filter = filter
@@ -73,6 +74,34 @@ extension SourceReader {
         let names = Set(own.map { $0.name.lowercased() })
         server.headers = server.headers.filter { !names.contains($0.name.lowercased()) } + own
         return (server, place.1)
+    }
+
+    /// Headers of requests, in lower case, that are hardly meant as names of fields, as `host` may be.
+    private static let ofRequests: Set<String> = [
+        "accept", "accept-encoding", "accept-language", "if-match", "if-modified-since", "if-none-match", "referer",
+        "user-agent",
+    ]
+
+    /// Reports a request's headers where the kind has its own option of that name, which sends none. The values are not
+    /// printed: they may be secrets.
+    /// - Returns: the options without `headers` where these are refused.
+    private func checkHeaders(_ map: MapReader, _ options: [OptionSpec]) -> [OptionSpec] {
+        guard options.contains(where: { $0.name == "headers" }), let node = map.value("headers") else { return options }
+        var isRefused = false
+        for key in node.keys {
+            guard let name = key.text, name != "<<", let value = node.child(name), !value.isAbsent else { continue }
+            let sentence =
+                "'\(name)' is sent with no request: 'headers' of this kind are response headers to compare, field to header's name; write a request's header under 'headers' of a server, and name that with 'server'"
+            if value.isMap || value.text.map({ !HTTPSyntax.isToken($0) }) ?? false {
+                findings.error(value.place, sentence)
+                isRefused = true
+            } else if let header = value.text?.lowercased(), !header.contains(name.lowercased()),
+                Header.isUsuallySecret(name) || SourceReader.ofRequests.contains(name.lowercased())
+            {
+                findings.warn(key.place, sentence)
+            }
+        }
+        return isRefused ? options.filter { $0.name != "headers" } : options
     }
 
     /// Refuses keys about requests where none is made.

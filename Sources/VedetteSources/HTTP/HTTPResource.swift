@@ -81,7 +81,9 @@ struct HTTPResource: ObservingKind {
                     at: ["headers", field], "'\(field)' is a field of every response; take another name")
             }
             if header.isEmpty || !header.utf8.allSatisfy({ $0 > 32 && $0 < 127 && $0 != 0x3A }) {
-                throw OptionProblem(at: ["headers", field], "'\(header)' is not a valid name of a header")
+                // The value is not printed: written for a request's header, it may be a secret.
+                throw OptionProblem(
+                    at: ["headers", field], "'\(field)' names no header; write a response header's name, as X-Version")
             }
         }
         return options.map("headers").map { (field: $0.name, header: $0.value) }
