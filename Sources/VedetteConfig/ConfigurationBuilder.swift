@@ -34,19 +34,21 @@ struct ConfigurationBuilder {
             windows: windows, now: now, values: values)
         let sourceEntries = named(sections.maps["sources"], "source", SourceExpansion(values: values).expand)
         let sources = sourceEntries.map { ($0.name, sourceReader.source($0)) }
+        let fields = sources.map { ($0.0, $0.1?.kind.fieldNames) }
+        let scope = NameScope(fields: Dictionary(fields, uniquingKeysWith: { first, _ in first }))
         let (settings, heartbeat, listen) = SettingsReader(values: values).settings(
             sections.maps["settings"] ?? [])
         let sinkEntries = named(sections.maps["sinks"], "sink")
         let policy = DeliveryPolicyReader(sinks: sinkEntries.map(\.name), giveUp: settings.giveUp)
         let sinkReader = SinkReader(
             kinds: kinds.sinks, policy: policy,
-            links: LinkValidator(settings: settings, listen: listen, findings: findings), values: values)
+            links: LinkValidator(settings: settings, listen: listen, findings: findings),
+            values: ValueReader(secrets: values.secrets, vocabulary: scope.vocabulary))
         let sinks = sinkEntries.map { ($0.name, sinkReader.sink($0)) }
 
-        let fields = sources.map { ($0.0, $0.1?.kind.fieldNames) }
         let textless = Set(kinds.sinks.filter { !$0.showsTexts }.map(\.name))
         let ruleReader = RuleReader(
-            scope: NameScope(fields: Dictionary(fields, uniquingKeysWith: { first, _ in first })),
+            scope: scope,
             sinks: sinks.map(\.0),
             textless: Set(sinks.compactMap(\.1).filter { textless.contains($0.kindName) }.map(\.name)),
             each: Set(sinks.compactMap(\.1).filter { !$0.policy.isTextSink && !$0.isGrouped }.map(\.name)),

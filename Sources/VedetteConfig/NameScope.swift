@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import VedetteCore
-import VedetteText
+public import VedetteText
 
 /// The names that a rule can use: the sources, and the fields of their items.
 struct NameScope {
@@ -43,5 +43,12 @@ struct NameScope {
     var vocabulary: TemplateVocabulary {
         guard let known else { return .message }
         return TemplateVocabulary(TemplateNames.item + known.map { "item." + $0 } + TemplateNames.fixed)
+    }
+}
+
+extension Configuration {
+    /// The names that a template about any event of the sources can use.
+    public var templateNames: TemplateVocabulary {
+        NameScope(fields: Dictionary(uniqueKeysWithValues: sources.map { ($0.name, $0.kind.fieldNames) })).vocabulary
     }
 }

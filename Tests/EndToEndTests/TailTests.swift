@@ -122,6 +122,20 @@ struct TailTests {
         }
     }
 
+    @Test("tail --template warns of a name that no configured source can have, and prints")
+    func templateNames() async throws {
+        let home = try await history()
+        func tail(_ template: String) async throws -> Program.Result {
+            let result = try await home.vedette("tail", "--no-follow", "-n", "1", "--template", template)
+            #expect(result.code == 0)
+            return result
+        }
+        let wrong = try await tail("{{item.nmae}}{{item.key}}")
+        #expect(wrong.lines == ["b1"])
+        #expect(wrong.err.contains("warning: --template: 1:1: unknown name 'item.nmae'; did you mean 'item.name'?"))
+        #expect(try await tail("{{item.key}}").err.isEmpty)
+    }
+
     @Test("tail into head ends with 0 as soon as head has seen enough, though nothing new happens")
     func head() async throws {
         let home = try await history()

@@ -203,6 +203,13 @@ extension Bad {
             "1:55: in 'title': unknown name 'itm.name'; did you mean 'item.name'?",
             "1:70: unknown key 'headrs' in sink 'h'; did you mean 'headers'?"),
         Bad(
+            "sources: {s: {kind: news, url: 'https://h/'}}\nsinks: {h: {kind: webhook, url: https://h/, title: '{{item.author}} {{item.nmae}}', body: {a: '{{number item.autor}}'}}}",
+            "2:69: in 'title': unknown name 'item.nmae'; did you mean 'item.name'?",
+            "2:96: in 'a' of 'body': unknown name 'item.autor'; did you mean 'item.author'?"),
+        Bad(
+            "sources: {s: {kind: news, url: 'https://h/'}, t: {kind: json, url: 'https://h/'}}\nsinks: {h: {kind: webhook, url: https://h/, title: '{{item.nmae}}'}}"
+        ),
+        Bad(
             "sinks: {t: {kind: slack, url: https://hooks/x}}",
             "1:31: 'url' stands in a file that others can read; write 'chmod 600 a.yaml', or {env: NAME} here"),
         Bad(

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import VedetteCore
+import VedetteText
 
 struct TailCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -50,6 +51,7 @@ struct TailCommand: AsyncParsableCommand {
         var printer = try EventPrinter(
             json: json, template: template,
             EventLayout(colour.palette, links: colour.links, numbers: last, now: now), journal)
+        if let template { warn(of: template) }
         var filter = try await selection.filter(places, now: now)
         if let reader {
             let start = try await start(filter, reader)
@@ -61,6 +63,18 @@ struct TailCommand: AsyncParsableCommand {
         Output.endWhenUnread()
         filter.since = nil
         for try await batch in JournalFollower(journal, after: last, filter) { try await printer.print(batch) }
+    }
+
+    /// Warns of a name that no item of the configured sources can have. Stored events may be of sources that are gone, so it
+    /// is no error.
+    private func warn(of template: String) {
+        let loaded = UserConfiguration.loader(places, readsSecrets: false).load()
+        guard let names = loaded.configuration?.templateNames else { return }
+        do throws(TemplateError) {
+            _ = try MustacheTemplate(template, names: names)
+        } catch {
+            Output.diagnose("warning: --template: \(error)")
+        }
     }
 
     /// Returns the seq after which the events of the past begin.
