@@ -55,6 +55,36 @@ struct BadConfigurationTests {
             ])
     }
 
+    @Test("all that a kind refuses of its options is reported at once, but nothing that follows from another problem")
+    func allProblems() {
+        let names = ["a", "b", "c", "d"].map { OptionSpec($0, $0 == "d" ? .map(.text) : .oneOrMany(.text), "Some.") }
+        let kind = SourceKindEntry(
+            name: "strict", summary: "Refuses 'x'.", options: names,
+            make: { options throws(OptionProblem) in
+                for (name, value) in options.map("d") where value == "x" {
+                    throw OptionProblem("d", name, detail: "'\(name)' is x; write it beside 'd'")
+                }
+                for name in ["a", "b"] {
+                    for text in options.texts(name) where text == "x" {
+                        throw OptionProblem(name, text, detail: "'\(name)' is x")
+                    }
+                }
+                if options["c"] != nil, options["a"] == nil { throw OptionProblem("c", detail: "'c' needs 'a'") }
+                return StandInKind(fieldNames: [])
+            })
+        func said(_ text: String) -> [String] {
+            ConfigurationLoader(sourceKinds: [kind], sinkKinds: [], environment: [:])
+                .load([ConfigurationFile(path: "a.yaml", text: text, isPrivate: false)]).diagnostics
+                .map { $0.description.replacing("a.yaml:1:", with: "") }
+        }
+        let head = "sources: {s: {kind: strict, url: 'https://h/', "
+        #expect(
+            said(head + "a: x, b: [y, x], c: z, d: {m: x, n: y, o: x}}}") == [
+                "51: 'a' is x", "61: 'b' is x", "78: 'm' is x; write it beside 'd'", "90: 'o' is x; write it beside 'd'",
+            ])
+        #expect(said(head + "c: z}}") == ["51: 'c' needs 'a'"])
+    }
+
     @Test("a name is unique over all files, and the error names both places")
     func unique() {
         let one = "sources: {s: {kind: feed, url: 'https://h/'}}\nsinks: {d: {kind: desktop}}\n"

@@ -30,7 +30,7 @@ struct SourceReader {
             return nil
         }
         options.filter = filter
-        guard let made = map.making({ [options] () throws(OptionProblem) in try kind.make(options) }),
+        guard let made = map.making(options, kind.make),
             let (server, url) = server, let fails = map.integer("fails"), let first: Source.First = map.choice("first"),
             let empty: Source.Empty = map.choice("empty")
         else { return nil }

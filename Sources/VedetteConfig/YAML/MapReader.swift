@@ -174,16 +174,47 @@ extension MapReader {
     }
 
     /// Makes what a kind makes of its options. Reports what it refuses at its place in the file.
-    func making<Made>(_ make: () throws(OptionProblem) -> Made) -> Made? {
+    func making<Made>(_ options: Options, _ make: (Options) throws(OptionProblem) -> Made) -> Made? {
         do throws(OptionProblem) {
-            return try make()
+            return try make(options)
         } catch {
-            if let place = place(of: error) {
-                findings.error(place, error.detail)
-            } else {
-                findings.error(node.place, "\(what): \(error.detail)")
-            }
+            report(error)
+            reportOthers(than: error, options, make)
             return nil
+        }
+    }
+
+    /// The most problems of one kind's options that are reported.
+    private static let mostProblems = 20
+
+    /// Reports what a kind refuses besides its first problem: it throws one, so its options are read again without what that
+    /// is about. A problem that is about what was left out, or names it, may not be one of the file.
+    private func reportOthers<Made>(
+        than first: OptionProblem, _ options: Options, _ make: (Options) throws(OptionProblem) -> Made
+    ) {
+        var (left, problem, removed) = (options, first, Set<String>())
+        for _ in 1..<MapReader.mostProblems {
+            guard let name = problem.path.first, let rest = left.without(problem) else { return }
+            left = rest
+            removed.insert(left[name] == nil ? name : problem.path[1])
+            do throws(OptionProblem) {
+                _ = try make(left)
+                return
+            } catch {
+                problem = error
+            }
+            if let name = problem.path.first, options[name] != nil, left[name] == nil { return }
+            if !removed.contains(where: { problem.detail.contains("'\($0)'") || problem.detail.contains("`\($0)`") }) {
+                report(problem)
+            }
+        }
+    }
+
+    private func report(_ problem: OptionProblem) {
+        if let place = place(of: problem) {
+            findings.error(place, problem.detail)
+        } else {
+            findings.error(node.place, "\(what): \(problem.detail)")
         }
     }
 

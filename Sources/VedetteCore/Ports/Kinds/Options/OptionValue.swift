@@ -44,4 +44,18 @@ extension OptionValue {
         case .text, .flag, .integer, .decimal, .duration, .pattern, .template, .number, .tls, .json: []
         }
     }
+
+    /// Returns a map without an entry, or a list without a text; nil where nothing is left, and for another value. A list
+    /// keeps its numbers: it is no list without the element of a number.
+    func without(_ entry: String) -> OptionValue? {
+        switch self {
+        case .map(let pairs):
+            let rest = pairs.filter { $0.name != entry }
+            return rest.isEmpty || rest.count == pairs.count ? nil : .map(rest)
+        case .list(let values):
+            let rest = values.filter { if case .text(entry) = $0 { false } else { true } }
+            return rest.isEmpty || rest.count == values.count ? nil : .list(rest)
+        default: return nil
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 /// The options of one source or sink, validated against the kind's specifications.
 public struct Options: OptionValues, Sendable {
-    private let values: [String: OptionValue]
+    private var values: [String: OptionValue]
     /// How the source reads records that its server pushes; nil for a source that is only polled.
     public let stream: StreamSettings?
     /// What the source changes in texts before they are compared.
@@ -20,6 +20,15 @@ public struct Options: OptionValues, Sendable {
 
     /// The value of an option; nil when it is not given.
     public subscript(name: String) -> OptionValue? { values[name] }
+
+    /// Returns the options without the one that a problem is about, or without the entry that its path names in a map or by
+    /// its text in a list; nil where there is no such option.
+    public func without(_ problem: OptionProblem) -> Options? {
+        guard let name = problem.path.first, let value = values[name] else { return nil }
+        var rest = self
+        rest.values[name] = problem.path.count == 2 ? value.without(problem.path[1]) : nil
+        return rest
+    }
 }
 
 /// Values of options, by their names.
