@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteEngine
 
@@ -94,5 +96,66 @@ struct PollLogTests {
         #expect(shown.count == 11)
         #expect(
             shown.last?.text == "first poll: 980 of 1000 sources read, 20 failing: s107, s157, s207 and 17 more")
+    }
+}
+
+/// Warns of what the body has, in lines.
+private struct WarnedKind: SourceKind {
+    var mode: ReadingMode { .list }
+    var identity: UInt64 { 1 }
+    var fingerprints: [String: UInt64] { [:] }
+    var fieldNames: [String]? { nil }
+
+    func request(base: String, context: PollContext) -> RequestTemplate { RequestTemplate(url: base) }
+
+    func read(_ page: inout PageBody) throws(ReadError) -> Page {
+        let lines = String(decoding: page.bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+        return Page(items: [Item(key: "1")], warnings: lines)
+    }
+}
+
+/// Keeps what is shown with `-p warning`, without the polls' names.
+private final class Warnings: Log {
+    private let lines = Mutex<[String]>([])
+
+    func log(_ level: LogLevel, _ message: @autoclosure () -> String) {
+        guard level >= .warning else { return }
+        let line = message().replacing(/\s\(p-[0-9a-f]+\)$/, with: "")
+        lines.withLock { $0.append(line) }
+    }
+
+    /// Returns the lines since the last call.
+    func new() -> [String] {
+        lines.withLock { lines in
+            defer { lines = [] }
+            return lines
+        }
+    }
+}
+
+@Suite("Warnings of what is read")
+struct ReadingWarningTests {
+    @Test("what a poll is read with is a warning once, also with another number, and not each of a hundred")
+    func once() async throws {
+        let (fetcher, executor, log) = (FakeFetcher(), QueueExecutor(), Warnings())
+        fetcher.callBack(on: executor)
+        let dependencies = Dependencies(
+            fetcher: fetcher, journal: FakeJournal(), clock: ManualClock(), random: SeededRandom(), log: log,
+            userAgent: "test/1", transformer: FakeShaper(), civil: Greenwich())
+        let watcher = Watcher(
+            WatchConfiguration(sources: [source("a", WarnedKind())], rules: everything(to: "k")), dependencies,
+            on: executor,
+            dispatcher: Dispatcher(dependencies, on: executor, sinks: ["k": FakeSink()]))
+        func poll(_ lines: String...) async -> [String] {
+            fetcher.serve(url("a"), lines.joined(separator: "\n"))
+            _ = await watcher.runOnce(force: true)
+            return log.new()
+        }
+        try await watcher.restore()
+        #expect(await poll("2 items repeat") == ["a: 2 items repeat"])
+        #expect(await poll("2 items repeat").isEmpty)
+        #expect(await poll("3 items repeat", "no time") == ["a: no time"])
+        #expect(await poll("no time").isEmpty)
+        #expect(await poll("b", "c", "d", "e", "f") == ["a: b", "a: c", "a: d"])
     }
 }

@@ -29,7 +29,7 @@ final class WatchedSource {
     /// Rows of which only measures changed, to be written with its record.
     private(set) var refreshes: [StoredItem] = []
     var lastResult: OnceResult?
-    /// The warnings of its last good poll.
+    /// The warnings of the last body that was read.
     var lastWarnings: [String] = []
     /// The answers of its items' links.
     var links = LinkCache()

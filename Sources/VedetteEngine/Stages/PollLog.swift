@@ -116,6 +116,22 @@ struct PollLog {
             text: "\(source): its server has moved it for good to \(new); write that address into the configuration")
     }
 
+    /// The warnings of one poll that have a line each which is shown, as many as `status` shows.
+    private static let mostWarnings = 3
+
+    /// Returns the lines about what a poll was read with. A resource has the same warnings at each poll, often with another
+    /// number, so that each is shown once.
+    /// - Parameter last: the warnings of the last body that was read.
+    static func warnings(_ warnings: [String], after last: [String], of source: String, _ poll: String) -> [Line] {
+        func words(_ warning: String) -> String { warning.filter { !$0.isNumber } }
+        var (known, shown) = (Set(last.map(words)), 0)
+        return warnings.map { warning in
+            let isNew = shown < mostWarnings && known.insert(words(warning)).inserted
+            if isNew { shown += 1 }
+            return Line(level: isNew ? .warning : .debug, text: "\(source): \(warning) (\(poll))")
+        }
+    }
+
     private static func failure(_ poll: End, isFirst: Bool) -> Line {
         let problem = poll.after.problem
         guard !poll.isInconclusive || isFirst else {

@@ -266,10 +266,13 @@ final class PollPipeline {
     ) {
         let name = source.source.name
         let fields = LogFields(source: name, poll: poll)
-        // A resource that is read with warnings has the same ones at each poll.
-        let level: LogLevel = source.lastWarnings == result.warnings ? .debug : .info
-        for warning in result.warnings { dependencies.log.log(level, fields, "\(name): \(warning) (\(poll))") }
-        if result.isGood { source.lastWarnings = result.warnings }
+        for line in PollLog.warnings(result.warnings, after: source.lastWarnings, of: name, poll) {
+            dependencies.log.log(line.level, fields, line.text)
+        }
+        // An unchanged body was not read, and a part of a stream rarely has what an earlier one had.
+        if case .read = result.outcome, !result.isPartial || !result.warnings.isEmpty {
+            source.lastWarnings = result.warnings
+        }
         if let line = PollLog.longWait(result.retryAfter, of: name) { dependencies.log.log(line.level, line.text) }
         switch result.outcome {
         case .cancelled: return
