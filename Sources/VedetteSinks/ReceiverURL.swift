@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import VedetteCore
+
 /// Checks the URL of a receiver.
 enum ReceiverURL {
     /// Returns what is wrong with the URL of a receiver, without quoting it (it may be a secret); nil when it is valid.
@@ -16,6 +18,7 @@ enum ReceiverURL {
             $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#")
         }
         if authority.contains(UInt8(ascii: "@")) { return "holds a user; write `user` and `password` beside it" }
-        return authority.isEmpty || authority.first == UInt8(ascii: ":") ? "names no host" : nil
+        if authority.isEmpty || authority.first == UInt8(ascii: ":") { return "names no host" }
+        return WebURL.problem(ofAuthority: authority)
     }
 }

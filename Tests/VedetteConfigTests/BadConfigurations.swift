@@ -89,6 +89,17 @@ extension Bad {
             "sources: {s: {kind: feed, url: 'ftp://h/'}}",
             "1:32: 'url' must be an absolute URL as https://host/path, not 'ftp://h/'"),
         Bad(
+            "sources: {s: {kind: feed, url: 'https://{{g}}.example/'}, t: {kind: feed, url: 'http://127.0.0.1:99999/'}}",
+            "1:32: 'url' names a host with '{', which no host has; a name in double braces must be one of 'each'",
+            "1:80: 'url' has a port that is no number up to 65535"),
+        Bad(
+            "sources: {s: {kind: feed, url: 'http://[::1/'}, t: {kind: feed, url: 'http://[::1]:x/'}}",
+            "1:32: 'url' has no valid IPv6 address in its brackets; write it as [2001:db8::1]",
+            "1:70: 'url' has a port that is no number up to 65535"),
+        Bad(
+            "servers: {lab: {url: 'https://h:443/'}, v6: {url: 'https://[fe80::1%25eth0]:8443/'}, any: {url: 'https://h:'}}"
+        ),
+        Bad(
             "sources: {s: {kind: feed, url: 'https://joe:hunter2@h/'}}",
             "1:32: 'url' holds a user or password; write 'user' and 'password' of a server instead"),
         Bad(

@@ -176,6 +176,11 @@ struct JSONResourceTests {
             try Fixture.kind("json", ["key": .list([.text("a"), .text("b[0]")])])
         }
         #expect(inList?.path == ["key", "b[0]"])
+        let dollar = #expect(throws: OptionProblem.self) { try Fixture.kind("json", ["items": .text("$.data.items")]) }
+        #expect(
+            dollar?.detail
+                == "'$.data.items' begins with the '$' of another kind of path; write the names alone, as data.items")
+        #expect(throws: Never.self) { _ = try Fixture.kind("json", ["fields": .map([("id", .text("$.id"))])]) }
     }
 
     @Test("names are taken once: by an option, a field, a note or a measure")

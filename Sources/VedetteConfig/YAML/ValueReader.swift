@@ -156,7 +156,9 @@ extension OptionType {
         switch self {
         case .text: return .text(text)
         case .line: return HTTPSyntax.isFieldValue(text) ? .text(text) : nil
-        case .url: return text.hasUserInfo ? nil : WebURL(text).map { .text($0.text) }
+        case .url:
+            guard !text.hasUserInfo, let url = WebURL(text), url.authorityProblem == nil else { return nil }
+            return .text(url.text)
         case .flag: return text == "true" ? .flag(true) : text == "false" ? .flag(false) : nil
         case .integer(let range): return Int(text).flatMap { range.contains($0) ? .integer($0) : nil }
         case .number: return Double(text).flatMap { $0.isFinite ? .decimal($0) : nil }
@@ -181,7 +183,11 @@ extension OptionType {
         // The URL is not printed: also the user's name may be a token.
         case .url where text.hasUserInfo:
             return "holds a user or password; write 'user' and 'password' of a server instead"
-        case .url: return "must be an absolute URL as https://host/path" + (text.contains("@") ? "" : ", not '\(text)'")
+        case .url:
+            if let problem = WebURL(text)?.authorityProblem {
+                return problem + (text.contains("{{") ? "; a name in double braces must be one of 'each'" : "")
+            }
+            return "must be an absolute URL as https://host/path" + (text.contains("@") ? "" : ", not '\(text)'")
         case .flag: return "is 'true' or 'false', not '\(text)'"
         case .integer(let range):
             let end = range.upperBound == .max ? "" : " to \(range.upperBound)"

@@ -27,7 +27,7 @@ extension FetchError {
         // libcurl limits the length of one line, and reports a longer one so.
         case CURLE_OUT_OF_MEMORY where transfer.isReadingHead, CURLcode(100) where transfer.isReadingHead:
             return FetchError(.tooLarge, "a header of the answer of \(origin) is too long")
-        case CURLE_URL_MALFORMAT: return FetchError(.configuration, "the URL has no host")
+        case CURLE_URL_MALFORMAT: return FetchError(.configuration, "the URL's host or port is not valid")
         case CURLE_SSL_CONNECT_ERROR: return handshake(tls, origin, transfer.message, plain: "http://")
         case CURLE_SSL_CLIENTCERT: return clientCertificate(tls, origin)
         default: return connection(code, transfer.easy, origin, tls)

@@ -64,6 +64,34 @@ public struct WebURL: Sendable, Hashable {
     /// The port that is written or implied by the scheme; nil for one that is no number.
     public var port: Int? { Int(origin[origin.index(after: origin.lastIndex(of: ":") ?? origin.startIndex)...]) }
 
+    /// Why no connection can be made to its host and port, as the end of a sentence that quotes neither; nil when one can.
+    public var authorityProblem: String? { WebURL.problem(ofAuthority: authority.utf8) }
+
+    /// Returns why no connection can be made to a `host` or `host:port`, as the end of a sentence that does not quote it; nil
+    /// when one can.
+    public static func problem(ofAuthority authority: some Collection<UInt8>) -> String? {
+        let isAddress = authority.first == UInt8(ascii: "[")
+        let end = authority.firstIndex(of: UInt8(ascii: isAddress ? "]" : ":")) ?? authority.endIndex
+        let host = authority[..<end]
+        var rest = Array(authority[end...])[...]
+        if isAddress {
+            let address = host.dropFirst().prefix { $0 != UInt8(ascii: "%") }
+            guard rest.popFirst() != nil, address.contains(UInt8(ascii: ":")), address.allSatisfy(isOfAddress) else {
+                return "has no valid IPv6 address in its brackets; write it as [2001:db8::1]"
+            }
+        } else if let wrong = host.first(where: { "!{}[]\\$'\"^`*<>=;,+&()|".utf8.contains($0) }) {
+            return "names a host with '\(Character(Unicode.Scalar(wrong)))', which no host has"
+        }
+        guard let colon = rest.popFirst(), !rest.isEmpty else { return nil }
+        let port = rest.allSatisfy { (0x30...0x39).contains($0) } ? UInt16(String(decoding: rest, as: UTF8.self)) : nil
+        return colon == UInt8(ascii: ":") && port != nil ? nil : "has a port that is no number up to 65535"
+    }
+
+    /// Hexadecimal digits, `:` and `.`.
+    private static func isOfAddress(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: ":") || byte == UInt8(ascii: ".") || Character(Unicode.Scalar(byte)).isHexDigit
+    }
+
     /// Returns the URL with query parameters set: a parameter of the same name is replaced in place.
     public func setting(_ parameters: [(name: String, value: String)]) -> String {
         var pairs = (query ?? "").split(separator: "&").map(String.init)
