@@ -29,6 +29,15 @@ struct ConfigurationTests {
         #expect(try await home.vedette("run").code == 78)
     }
 
+    @Test("check warns of a jq program that does not compile, with its source")
+    func jq() async throws {
+        let home = try Home()
+        try home.write("sources: {list: {kind: json, url: \"https://a.example.com/list\", jq: \".[] |\"}}")
+        let result = try await home.vedette("check")
+        #expect(result.code == 0)
+        #expect(result.err.contains("warning: source list: the jq program is not valid: "), "\(result.err)")
+    }
+
     @Test("a configuration without errors passes check, and one that is not there says where it was looked for")
     func places() async throws {
         let home = try Home()

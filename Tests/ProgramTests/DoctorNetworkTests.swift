@@ -158,6 +158,30 @@ struct DoctorNetworkTests {
     }
 }
 
+@Suite("doctor: programs of sources", .timeLimit(.minutes(10)))
+struct DoctorProgramTests {
+    @Test("a jq program that does not compile, and a command's program that is missing, name their sources")
+    func programs() throws {
+        let entry = try #require(KindRegistry.sourceKinds.first { $0.name == "json" })
+        func source(_ name: String, url: String = "https://a.example/", jq: String? = nil) throws -> Source {
+            let options = Options(jq.map { ["jq": .text($0)] } ?? [:])
+            return Source(
+                name: name, kindName: "json", kind: try entry.make(options), server: Server(name: ""), url: url,
+                interval: PollInterval(every: .seconds(60)))
+        }
+        let found = ProgramsAndFilesCheck(environment: ["PATH": "/usr/bin:/bin"]).findings(
+            [
+                try source("good", jq: ".a"), try source("runs", jq: ".[] |"),
+                try source("units", url: CommandURL.text(["no-such-program", "-x"])),
+                try source("list", url: CommandURL.text(["cat", "/x"])),
+            ], JQTransformer())
+        #expect(found.severities == [.failure, .failure])
+        #expect(found.first?.subject == "source units")
+        #expect(found.first?.text.contains("the program no-such-program is missing") == true)
+        #expect(found.last?.text.hasPrefix("source runs: the jq program is not valid: ") == true)
+    }
+}
+
 private struct DoorProblem: Error {}
 
 private struct NoFetcher: AwaitingFetcher {

@@ -3,6 +3,7 @@
 import ArgumentParser
 import VedetteConfig
 import VedetteCore
+import VedetteSystem
 
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -10,8 +11,8 @@ struct CheckCommand: AsyncParsableCommand {
         abstract: "Read the configuration and print every error in it, with file, line and column.",
         discussion: """
             It runs the tests of the rules; one that fails is an error here, and a warning for `run`. What the last poll of a \
-            source showed to be a mistake, such as a path that leads into a list, is a warning. A new 'replace' or 'ignore' is \
-            tried on the items that the last poll stored.
+            source showed to be a mistake, such as a path that leads into a list, is a warning, as is a program of 'jq' that \
+            does not compile. A new 'replace' or 'ignore' is tried on the items that the last poll stored.
 
             Examples:
               vedette check
@@ -28,6 +29,9 @@ struct CheckCommand: AsyncParsableCommand {
         ]
         let text = counts.map { "\($0) \($1)\($0 == 1 ? "" : "s")" }.joined(separator: ", ")
         try Output.print("ok: \(text) in \(configuration.files.count) file\(configuration.files.count == 1 ? "" : "s")")
+        // No error: jq may be missing where a configuration is only checked.
+        let problems = try? await SystemThread.run { JQTransformer().problems(of: configuration.sources) }
+        for problem in problems ?? [] { Output.diagnose("warning: \(problem)") }
         // A database may be out of reach where a configuration is checked.
         if configuration.settings.postgres == nil { await warn(configuration.sources) }
     }

@@ -53,6 +53,23 @@ struct JQTransformer: BodyTransformer {
         }
     }
 
+    /// The most programs that `problems` compiles: jq takes about 25 ms for each.
+    private static let mostChecked = 100
+
+    /// Returns what is wrong with the programs of sources, each fault once, with the names of its sources. This blocks the
+    /// calling thread.
+    func problems(of sources: [Source]) -> [String] {
+        let programs = Dictionary(grouping: sources.filter { $0.kind.jqProgram != nil }) { $0.kind.jqProgram ?? "" }
+        let faults = programs.sorted { $0.key < $1.key }.prefix(JQTransformer.mostChecked).compactMap { program, users in
+            problem(of: program).map { ($0, users.map(\.name)) }
+        }
+        return Dictionary(faults) { $0 + $1 }.sorted { $0.key < $1.key }.map { problem, names in
+            let others = names.count > 3 ? " and \(names.count - 3) more" : ""
+            let first = names.sorted().prefix(3).joined(separator: ", ")
+            return "\(names.count == 1 ? "source" : "sources") \(first)\(others): \(problem)"
+        }
+    }
+
     private func command(_ program: String, input: [UInt8]) throws(ReadError) -> ChildCommand {
         guard !JQProgram.readsFiles(program) else {
             throw ReadError(.configuration, "a jq program here cannot 'import' or 'include'; write all of it in 'jq'")

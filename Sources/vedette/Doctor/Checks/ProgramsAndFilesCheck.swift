@@ -8,14 +8,15 @@ import VedetteCore
 struct ProgramsAndFilesCheck {
     var environment: [String: String]
 
-    /// Reports `file:` sources that cannot be read and `jq` programs that do not compile. Blocks: jq takes about 25 ms to
-    /// compile each program, and at most 100 are compiled.
+    /// Reports `file:` sources that cannot be read, programs of sources that cannot be run and `jq` programs that do not
+    /// compile. Blocks while these are compiled.
     @Findings func findings(_ sources: [Source], _ transformer: JQTransformer) -> [Finding] {
         let programs = Set(sources.compactMap(\.kind.jqProgram))
-        let problems = Set(programs.sorted().prefix(100).compactMap(transformer.problem)).sorted()
+        let problems = transformer.problems(of: sources)
         sources.filter { !isReadable($0.url) }.map {
             .failure("source \($0.name)", "\($0.url) cannot be read", remedy: "check path, owner and mode")
         }
+        sources.compactMap { missingProgram(of: $0) }.bounded(to: 5, "sources", remedy: "correct these first")
         problems.map { Finding.failure("jq", $0) }.bounded(to: 5, "jq", remedy: "correct these first")
         if !programs.isEmpty, problems.isEmpty {
             .ok("jq", "\(counted(programs.count, "program")) of the sources can be run")
@@ -44,10 +45,19 @@ struct ProgramsAndFilesCheck {
         } else if let found = find(program, path: path, directory: directory) {
             .ok(subject, "\(found) can be run")
         } else {
-            .failure(
-                subject, "the program \(program) is missing, or may not be run",
-                remedy: "install it, set its mode (chmod +x), or write its whole path")
+            missing(program, subject)
         }
+    }
+
+    private func missing(_ program: String, _ subject: String) -> Finding {
+        .failure(
+            subject, "the program \(program) is missing, or may not be run",
+            remedy: "install it, set its mode (chmod +x), or write its whole path")
+    }
+
+    private func missingProgram(of source: Source) -> Finding? {
+        guard let program = CommandURL.arguments(source.url)?.first, find(program) == nil else { return nil }
+        return missing(program, "source \(source.name)")
     }
 
     /// Finds a program: a name in `$PATH`, or a path as it is written.
