@@ -53,6 +53,30 @@ struct SinkOptionTests {
             ])
     }
 
+    @Test("what a sink refuses is told with the name of its option")
+    func subjects() throws {
+        let kind = SinkKindEntry(
+            name: "one", summary: "One.",
+            options: [
+                OptionSpec("url", .text, "An address."), OptionSpec("to", .list(.text), "Whom."),
+                OptionSpec("headers", .map(.text), "More."),
+            ],
+            make: { options throws(OptionProblem) in
+                if options.text("url") == "x" { throw OptionProblem("url", detail: "must be long; write more") }
+                if options.texts("to") == ["a", "b"] { throw OptionProblem("to", "1", detail: "is nobody") }
+                if options["headers"] != nil { throw OptionProblem("headers", "X", detail: "is set already") }
+                return { _, _ in StandInSink() }
+            })
+        try directory.write(
+            "sinks:\n  s: {kind: one, url: x, to: [a, b]}\n  t: {kind: one, headers: {X: y}}\n", to: "a.yaml")
+        let loader = ConfigurationLoader(
+            directory: directory.path, sourceKinds: [], sinkKinds: [kind], environment: [:])
+        #expect(
+            loader.load().problems.map(\.message) == [
+                "'url' must be long; write more", "'to' is nobody", "'X' of 'headers' is set already",
+            ])
+    }
+
     @Test("`links` is a warning where the page is not offered, has no public address, or refuses its name")
     func links() throws {
         let chat = SinkKindEntry(

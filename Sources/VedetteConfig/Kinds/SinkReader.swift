@@ -28,7 +28,11 @@ struct SinkReader {
         if options.flag("links") == true { links.validate(at: map.key("links")) }
         // A kind may refuse the value of a secret, so without secrets no sink can be made.
         let factory = map.making(options) { options throws(OptionProblem) in
-            values.secrets.reads ? try kind.make(options) : UnreadSink.make
+            do throws(OptionProblem) {
+                return values.secrets.reads ? try kind.make(options) : UnreadSink.make
+            } catch {
+                throw error.withSubject
+            }
         }
         return factory.map { factory in
             SinkDefinition(
@@ -71,6 +75,17 @@ struct SinkReader {
         digest.add("\(node.noun) \(node.isPlain) \(node.children.count)")
         if let text = node.text { digest.add(text) }
         for child in node.children { add(child, to: &digest, depth: depth + 1) }
+    }
+}
+
+extension OptionProblem {
+    /// The same problem as a whole sentence: what a sink says of an option is the end of one.
+    fileprivate var withSubject: OptionProblem {
+        guard let option = path.first else { return self }
+        var problem = self
+        let element = path.count == 2 && Int(path[1]) == nil ? "'\(path[1])' of " : ""
+        problem.detail = "\(element)'\(option)' \(detail)"
+        return problem
     }
 }
 
