@@ -34,6 +34,15 @@ struct BadConfigurationTests {
         #expect(found == bad.expected)
     }
 
+    @Test("a name that is too long is told with its length and the limit")
+    func longName() {
+        let name = String(repeating: "a", count: 101)
+        #expect(
+            problems("sources: {\(name): {kind: feed, url: 'https://h/'}}") == [
+                "1:11: '\(name.dropLast())…' cannot name a source: it has 101 characters; take at most 100"
+            ])
+    }
+
     @Test("a glob of sources where there are none says so")
     func noSources() {
         let sources = problems("rules: [{name: r, when: {source: 'n*', appears: true}, notify: [], stop: true}]")

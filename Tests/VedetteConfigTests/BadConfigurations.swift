@@ -233,6 +233,10 @@ extension Bad {
         Bad(
             "settings: {public_url: v.example.com}",
             "1:24: 'public_url' is where people open the page, as https://vedette.example.com, not 'v.example.com'"),
+        Bad(
+            "settings: {public_url: 'https://me:hunter2@v.example.com'}",
+            "1:24: 'public_url' is where people open the page, as https://vedette.example.com; it has no user and no query"
+        ),
         Bad("settings: [a]", "1:11: 'settings' must be a map as {retain: …}, not a list"),
         Bad(
             "settings: {journal: {postgres: 'host=db password=x', pasword: {env: LAB}}}",

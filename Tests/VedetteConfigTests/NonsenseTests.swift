@@ -82,6 +82,18 @@ struct NonsenseTests {
                 == ["warning: \(note), so that only new items match; write 'appears: true' with 'item' to say so"])
     }
 
+    @Test("a source that a test's `given` names wrongly is unknown, and one without a name lacks it")
+    func given() {
+        func said(_ given: String) -> [String] {
+            problems(
+                "- {name: r, when: {source: box, disappears: true}, notify: desk, tests: [{disappears: {state: Ready}, given: [{\(given)}], expect: desk}]}"
+            )
+        }
+        #expect(said("source: site, state: up").isEmpty)
+        #expect(said("source: sites, state: up") == ["unknown source 'sites'; did you mean 'site'?"])
+        #expect(said("state: up") == ["an item of 'given' needs the name of its source, as 'source: home'"])
+    }
+
     @Test("`disappears` on a window, and `from` equal to `to`, never match")
     func never() {
         #expect(

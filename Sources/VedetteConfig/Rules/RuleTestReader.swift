@@ -60,16 +60,16 @@ struct RuleTestReader {
         (node.elements("'given'", findings) ?? []).enumerated().compactMap { number, node in
             guard let entries = node.entries("an item of 'given'", findings) else { return nil }
             var item = Item(key: "given \(number)")
-            var source: String?
+            var source: (name: String, place: Place)?
             for entry in entries {
                 guard let text = values.text(entry.value, "'\(entry.name)'") else { return nil }
-                if entry.name == "source" { source = text } else { item.set(entry.name, text) }
+                if entry.name == "source" { source = (text, entry.value.place) } else { item.set(entry.name, text) }
             }
-            guard let source, scope.all.contains(source) else {
+            guard let (name, place) = source else {
                 findings.error(node.place, "an item of 'given' needs the name of its source, as 'source: home'")
                 return nil
             }
-            return (source: source, item: item)
+            return findings.isKnown(name, "source", among: scope.all, at: place) ? (source: name, item: item) : nil
         }
     }
 

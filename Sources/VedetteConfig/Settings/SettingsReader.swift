@@ -40,10 +40,11 @@ struct SettingsReader {
 
     private func publicURL(_ map: MapReader) -> String? {
         guard let text = map.text("public_url") else { return nil }
-        guard let url = WebURL(text), url.query == nil, !text.contains("#"), !url.authority.contains("@") else {
+        guard let url = WebURL(text), url.authorityProblem == nil, url.query == nil, !text.contains("#") else {
+            // What is before an '@' or behind a '?' may be a secret.
+            let found = text.contains { "@?".contains($0) } ? "; it has no user and no query" : ", not \(quoted(text))"
             map.refuse(
-                "public_url",
-                "'public_url' is where people open the page, as https://vedette.example.com, not \(quoted(text))")
+                "public_url", "'public_url' is where people open the page, as https://vedette.example.com\(found)")
             return nil
         }
         return text.hasSuffix("/") ? String(text.dropLast()) : text
@@ -51,7 +52,7 @@ struct SettingsReader {
 
     private func heartbeat(_ map: MapReader) -> HeartbeatSettings? {
         guard let url = map.secret("url") else { return nil }
-        if !url.value.isEmpty, WebURL(url.value) == nil {
+        if !url.value.isEmpty, WebURL(url.value).map({ $0.authorityProblem != nil }) ?? true {
             findings.error(map.key("url"), "'url' must be the address of a monitor, with http or https")
         }
         var heartbeat = HeartbeatSettings(url: url)

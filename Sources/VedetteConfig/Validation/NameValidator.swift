@@ -2,9 +2,12 @@
 
 /// Validates names of servers, sources, sinks and rules, which are used in URIs, on command lines and in globs.
 enum NameValidator {
+    /// Characters of the longest name.
+    private static let longest = 100
+
     static func check(_ name: String, _ noun: String, at place: Place, _ findings: Findings) -> String? {
         let isGood =
-            !name.isEmpty && name.count <= 100 && !name.hasPrefix("-")
+            !name.isEmpty && name.count <= longest && !name.hasPrefix("-")
             && name.unicodeScalars.allSatisfy { scalar in
                 // Most are ASCII, for which the tables of Unicode need not be read.
                 if ("a"..."z").contains(scalar) || ("0"..."9").contains(scalar) { return true }
@@ -15,8 +18,9 @@ enum NameValidator {
         if isGood { return name }
         findings.error(
             place,
-            "'\(name.prefix(100))' cannot name a \(noun); "
-                + "take letters, digits and - _ . : + @, not beginning with '-'")
+            name.count > longest
+                ? "'\(name.prefix(longest))…' cannot name a \(noun): it has \(name.count) characters; take at most \(longest)"
+                : "'\(name)' cannot name a \(noun); take letters, digits and - _ . : + @, not beginning with '-'")
         return nil
     }
 }
