@@ -82,6 +82,42 @@ struct NonsenseTests {
                 == ["warning: \(note), so that only new items match; write 'appears: true' with 'item' to say so"])
     }
 
+    @Test("a count that none crosses, and a `not` that leaves no state, never match")
+    func bounds() {
+        func count(_ bound: String) -> [String] { when("source: site, how_many: {state: up, \(bound)}") }
+        #expect(count("below: 0") == ["no number of items is below 0, so that this never matches; write 1 or more"])
+        #expect(count("above: -1") == ["each number of items is above -1, so that none crosses it; write 0 or more"])
+        #expect(count("below: 1").isEmpty && count("above: 0").isEmpty)
+        let none = "'not' excludes every state of 'site', so that nothing matches; they are down, up"
+        #expect(when("source: site, field: state, to: {not: [up, down]}") == [none])
+        #expect(when("source: site, appears: true, item: {state: {not: {glob: '*'}}}") == [none])
+        #expect(when("source: site, field: state, to: {not: up}").isEmpty)
+        #expect(when("source: box, field: state, to: {not: [Ready, Starting]}").isEmpty, "it has others")
+        #expect(
+            when("source: site, field: state, to: {not: donw}") == [
+                "'site' never has the state 'donw'; did you mean 'down'?"
+            ])
+    }
+
+    @Test("reminders that end with the match's own value, and a rule that is quiet whenever it may tell, send nothing")
+    func silent() {
+        func said(_ keys: String) -> [String] {
+            problems(
+                "- {name: r, when: {source: site, field: state, to: down}, notify: desk, \(keys)}\n"
+                    + "windows: {night: {daily: '22:00-07:00'}, day: {daily: '07:00-22:00'}}")
+        }
+        let reminders =
+            "'until' has every value of the match, so that no reminder is sent; name values that end the reminders of a match which goes on, or remove it: the end of the match ends them anyway"
+        #expect(said("remind: {every: 1h, until: down}") == [reminders])
+        #expect(said("remind: {every: 1h, until: [up, down]}") == [reminders])
+        #expect(said("remind: {every: 1h, until: up}").isEmpty)
+        let quiet =
+            "'quiet' has every window in which the rule tells anything ('during'), so that no match is ever told; remove one of the two, or name another window"
+        #expect(said("during: [night], quiet: {during: night, then: drop}") == [quiet])
+        #expect(said("during: [night], quiet: {during: [day, night]}") == [quiet])
+        #expect(said("during: [night, day], quiet: {during: night}").isEmpty)
+    }
+
     @Test("a source that a test's `given` names wrongly is unknown, and one without a name lacks it")
     func given() {
         func said(_ given: String) -> [String] {

@@ -221,6 +221,14 @@ extension ConditionReader {
             findings.error(count.node.place, "'how_many' takes one of 'below' and 'above'")
             return nil
         }
+        if let below = count.number("below"), below <= 0 {
+            let text = count.value("below")?.text ?? ""
+            count.refuse("below", "no number of items is below \(text), so that this never matches; write 1 or more")
+        }
+        if let above = count.number("above"), above < 0 {
+            let text = count.value("above")?.text ?? ""
+            count.refuse("above", "each number of items is above \(text), so that none crosses it; write 0 or more")
+        }
         let field = count.field("field", in: scope) ?? "state"
         let value = (count.node("state") ?? count.node("is")).flatMap { matchers.matcher($0, "'how_many'") }
         let bound = count.number("below").map(Threshold.below) ?? count.number("above").map(Threshold.above)

@@ -57,7 +57,14 @@ struct GatesReader {
         if !map.has("during"), !rule.has("during") {
             findings.error(map.node.place, "'quiet' lacks 'during': names of windows")
         }
-        return Quiet(windows: namedWindows(map), outside: outside, action: map.choice("then") ?? .defer)
+        let windows = namedWindows(map)
+        if !outside.isEmpty, Set(outside.map(\.name)).isSubset(of: windows.map(\.name)) {
+            findings.error(
+                map.key("during"),
+                "'quiet' has every window in which the rule tells anything ('during'), so that no match is ever told; remove one of the two, or name another window"
+            )
+        }
+        return Quiet(windows: windows, outside: outside, action: map.choice("then") ?? .defer)
     }
 
     private func namedWindows(_ map: MapReader) -> [CivilWindow] {

@@ -44,8 +44,16 @@ struct RuleValidator {
                 )
             }
         }
-        let field = when.child("field")?.text ?? "state"
-        if field == "state", let until = read.node.child("remind")?.child("until") { check(states: until, in: scope) }
+        if let until = read.node.child("remind")?.child("until") {
+            if (when.child("field")?.text ?? "state") == "state" { check(states: until, in: scope) }
+            let told = texts(when.child("to") ?? when.child("stays")).map(\.text)
+            if !told.isEmpty, Set(told).isSubset(of: texts(until).map(\.text)) {
+                findings.error(
+                    until.place,
+                    "'until' has every value of the match, so that no reminder is sent; name values that end the reminders of a match which goes on, or remove it: the end of the match ends them anyway"
+                )
+            }
+        }
         for name in ["if", "unless"] {
             guard let node = read.node.child(name) else { continue }
             for part in node.isList ? node.children : [node] { validate(asked: part) }
@@ -201,12 +209,28 @@ struct RuleValidator {
                 "\(list(scope)) never has the state \(quoted(text)); "
                     + (guess ?? "its states are \(known.joined(separator: ", "))"))
         }
+        if let excluded = node.isMap ? node.child("not") : nil { check(excluded: excluded, states, in: scope) }
         if let glob = node.isMap ? node.child("glob") : nil, let text = glob.text, states.allSatisfy(\.isClosed),
             !known.contains(where: Glob(text).matches)
         {
             findings.error(
                 glob.place, "no state of \(list(scope)) matches '\(text)'; they are \(known.joined(separator: ", "))")
         }
+    }
+
+    /// Reports `not` with a state that these sources never have, or with all that they have.
+    private func check(excluded node: YAMLNode, _ states: [StateNames], in scope: Set<String>) {
+        check(states: node, in: scope)
+        let known = Set(states.flatMap(\.known)).sorted()
+        let glob = (node.isMap ? node.child("glob")?.text : nil).map { Glob($0) }
+        let texts = Set(texts(node).map(\.text))
+        guard states.allSatisfy(\.isClosed), known.allSatisfy({ texts.contains($0) || glob?.matches($0) == true }) else {
+            return
+        }
+        findings.error(
+            node.place,
+            "'not' excludes every state of \(list(scope)), so that nothing matches; they are \(known.joined(separator: ", "))"
+        )
     }
 
     /// Returns the states of these sources; nil when one source's are unknown.
