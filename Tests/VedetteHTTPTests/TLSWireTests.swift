@@ -87,6 +87,18 @@ struct TLSWireTests {
         #expect(failed?.failure == .tlsHandshake && failed?.detail.contains(words) == true, "\(failed?.detail ?? "")")
     }
 
+    @Test("a connection that ends in the handshake without an alert is told as that, and no cause is guessed")
+    func endedInHandshake() async throws {
+        let server = try WireServer(.last([]))
+        defer { server.close() }
+        let url = server.url().replacing("http:", with: "https:")
+        let failed = try await withClient { client in await client.failed(.get(url)) }
+        #expect(failed?.failure == .tlsHandshake)
+        #expect(
+            failed?.detail.contains("closed the connection during the TLS handshake; does it speak TLS on that port?")
+                == true, "\(failed?.detail ?? "")")
+    }
+
     @Test("http to a TLS port, https to a plain one, and a handshake without end have their failure class")
     func misplaced() async throws {
         let lab = try await Lab.sound.value

@@ -14,7 +14,14 @@ enum TLSAlert {
         (["alert user canceled"], "canceled the TLS handshake"),
     ]
 
+    /// libcurl's own words where OpenSSL has none, which is so when the connection ended, and OpenSSL's (ossl_connect_step2 in
+    /// lib/vtls/openssl.c).
+    private static let ended = ["SSL_connect: ", "unexpected eof"]
+
     private static let plainText = ["wrong version number", "packet length too long", "http request"]
+
+    /// Whether the server ended the connection without an alert.
+    static func isMissing(_ contains: (String) -> Bool) -> Bool { ended.contains(where: contains) }
 
     /// Returns a sentence about the server; nil when it has no TLS version or cipher in common with this machine, or when the
     /// message does not tell.

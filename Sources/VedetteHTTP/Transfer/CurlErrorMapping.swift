@@ -71,13 +71,18 @@ extension FetchError {
     /// Maps a failure of the TLS handshake.
     /// - Parameters:
     ///   - plain: the scheme without TLS.
-    ///   - note: what else a person may need to know where no version or cipher is in common.
+    ///   - note: what else a person may need to know where no version or cipher is in common, or no alert tells the cause.
     static func handshake(
         _ tls: TLSPolicy, _ origin: String, _ message: CurlMessage, plain: String, note: String = ""
     ) -> FetchError {
         if rejectsOurCertificate(tls, message) { return clientCertificate(tls, origin) }
         if let alert = TLSAlert.sentence(origin, plain: plain, message.contains) {
             return FetchError(.tlsHandshake, alert)
+        }
+        if TLSAlert.isMissing(message.contains) {
+            return FetchError(
+                .tlsHandshake,
+                "\(origin) closed the connection during the TLS handshake; does it speak TLS on that port?\(note)")
         }
         let support = tls.minimum.isOld ? ", as far as this machine's OpenSSL still supports it" : ""
         return FetchError(

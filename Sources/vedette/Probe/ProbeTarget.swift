@@ -142,8 +142,9 @@ struct ProbeTarget {
                     .unavailable,
                     "this is a private address, or leads to one; only those are tried whose host and port a source has")
             }
+            // Without a handshake there is no certificate.
             let hint =
-                error.failure.rawValue.hasPrefix("tls-") && error.failure != .tlsPin
+                error.failure.rawValue.hasPrefix("tls-") && ![.tlsPin, .tlsHandshake].contains(error.failure)
                 ? "; `vedette trust \(server?.name ?? url)` shows its certificate" : ""
             throw Exit(.unavailable, "\(error.failure.rawValue): \(error.detail)\(hint)")
         }
