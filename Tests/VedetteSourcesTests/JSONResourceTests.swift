@@ -235,6 +235,22 @@ struct JSONItemTests {
         #expect(page.items[0].digest == Item(key: "1").digest)
     }
 
+    @Test("a state, title or measure that no item of a list has is a warning; of two items it may well be absent")
+    func absent() throws {
+        let options: [String: OptionValue] = [
+            "state": .list([.text("stat")]), "title": .list([.text("nam"), .text("nome")]),
+            "measures": .map([("cpu", .text("cpuu")), ("mem", .text("mem"))]), "fields": .map([("lock", .text("lock"))]),
+        ]
+        #expect(
+            try read(options, #"[{"id":1,"mem":1},{"id":2,"mem":"x"},{"id":3}]"#).warnings == [
+                "no item has 'stat' of 'state'; correct it", "no item has 'nam' and 'nome' of 'title'; correct it",
+                "no item has 'cpuu' of 'measures', or a number there; correct it",
+            ])
+        #expect(try read(options, #"[{"id":1},{"id":2}]"#).warnings.isEmpty)
+        #expect(
+            try read(["state": .list([.text("a"), .text("b")])], #"[{"id":1},{"id":2},{"id":3,"b":1}]"#).warnings.isEmpty)
+    }
+
     @Test("the title is the first that is not empty, and HTML is read as text where 'html' names it")
     func html() throws {
         let options: [String: OptionValue] = [

@@ -13,6 +13,12 @@ struct ItemList {
     /// The first number that is another one elsewhere: its text, field and reading.
     private(set) var ambiguousNumber: (text: String, field: String, read: String)?
 
+    /// What the options name that nearly every item of a list has: the state, the title and the measures.
+    var written: [NamedValue] = []
+
+    /// The least number of items of which none has what an option names by mistake: of one or two it may well be absent.
+    private static let fewest = 3
+
     /// Whether `replace` and `ignore` leave nothing of the text of a whole document.
     private(set) var isEmptied = false
 
@@ -62,6 +68,10 @@ struct ItemList {
             )
         }
         warnings += isEmptied ? [] : filtering.warnings
+        if items.count >= ItemList.fewest {
+            // Mostly the first item has it.
+            for value in written where !items.contains(where: value.isIn) { warnings.append(value.absence) }
+        }
         if let unreadTime { warnings.append("failed to read '\(unreadTime)' as a time; check 'time'") }
         if let (text, field, read) = ambiguousNumber {
             warnings.append(
@@ -69,5 +79,30 @@ struct ItemList {
                     + "'number: {decimal: …}' names it")
         }
         return warnings
+    }
+}
+
+/// The state, the title or a measure of an item, as an option names it.
+struct NamedValue: Sendable {
+    /// `state`, `title` or `measures`.
+    let option: String
+    /// The name of a measure.
+    var name = ""
+    /// The expressions, as written.
+    let expressions: [String]
+
+    func isIn(_ item: Item) -> Bool {
+        switch option {
+        case "state": item.state != nil
+        case "title": item.title != nil
+        default: item.measures[name] != nil
+        }
+    }
+
+    /// The warning that no item has it.
+    var absence: String {
+        let paths = expressions.map { "'\($0)'" }.joined(separator: " and ")
+        let isMeasure = option == "measures"
+        return "no item has \(paths) of '\(option)'\(isMeasure ? ", or a number there" : ""); correct it"
     }
 }

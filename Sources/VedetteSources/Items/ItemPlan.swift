@@ -58,6 +58,8 @@ struct ItemPlan: Sendable {
     /// The decimal sign of fields and measures; nil where it is unknown.
     private let decimal: Character?
     private let filter: TextFilter
+    /// What the options name that nearly every item has.
+    private let written: [NamedValue]
 
     /// An order is taken from lists and from the lines of a text alone.
     static let sortDoubt = OptionProblem(
@@ -94,6 +96,10 @@ struct ItemPlan: Sendable {
         stateNames = state.isEmpty ? StateNames() : nil
         names = ["fields", "notes", "measures"].flatMap { options.map($0).map(\.name) }
         states = options.map("states").map { (Glob($0.name), $0.value) }
+        written =
+            ["state", "title"].map { NamedValue(option: $0, expressions: options.texts($0)) }
+            .filter { !$0.expressions.isEmpty }
+            + options.map("measures").map { NamedValue(option: "measures", name: $0.name, expressions: [$0.value]) }
         filter = options.filter
         let decimal = try ItemOptions.decimal(options)
         self.decimal = decimal
@@ -150,6 +156,7 @@ extension ItemPlan {
         _ row: borrowing some ItemRow & ~Copyable, key fixed: String? = nil, isWhole: Bool = false,
         into list: inout ItemList
     ) throws(ReadError) {
+        if list.items.isEmpty { list.written = written }
         let hasOwnKey = if isWhole { try self.key.hasValue(row) } else { true }
         let key =
             if let fixed { fixed } else if hasOwnKey { try filter.key(try self.key.text(row), &list.filtering) } else {
