@@ -89,7 +89,8 @@ struct BadConfigurationTests {
         let head = "sources: {s: {kind: strict, url: 'https://h/', "
         #expect(
             said(head + "a: x, b: [y, x], c: z, d: {m: x, n: y, o: x}}}") == [
-                "51: 'a' is x", "61: 'b' is x", "78: 'm' is x; write it beside 'd'", "90: 'o' is x; write it beside 'd'",
+                "51: 'a' is x", "61: 'b' is x", "78: 'm' is x; write it beside 'd'",
+                "90: 'o' is x; write it beside 'd'",
             ])
         #expect(said(head + "c: z}}") == ["51: 'c' needs 'a'"])
     }

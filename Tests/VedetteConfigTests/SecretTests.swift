@@ -334,7 +334,8 @@ struct SecretTests {
     @Test("a request's headers in a kind that compares a response's are told by their names alone", .tags(.I9))
     func comparedHeaders() {
         let kind = SourceKindEntry(
-            name: "response", summary: "A response.", options: [OptionSpec("headers", .map(.text), "Compared headers.")],
+            name: "response", summary: "A response.",
+            options: [OptionSpec("headers", .map(.text), "Compared headers.")],
             make: { _ throws(OptionProblem) in StandInKind(fieldNames: []) })
         func said(_ headers: String) -> [String] {
             let text = "sources: {s: {kind: response, url: 'https://h/', headers: {\(headers)}}}"

@@ -239,7 +239,8 @@ struct JSONItemTests {
     func absent() throws {
         let options: [String: OptionValue] = [
             "state": .list([.text("stat")]), "title": .list([.text("nam"), .text("nome")]),
-            "measures": .map([("cpu", .text("cpuu")), ("mem", .text("mem"))]), "fields": .map([("lock", .text("lock"))]),
+            "measures": .map([("cpu", .text("cpuu")), ("mem", .text("mem"))]),
+            "fields": .map([("lock", .text("lock"))]),
         ]
         #expect(
             try read(options, #"[{"id":1,"mem":1},{"id":2,"mem":"x"},{"id":3}]"#).warnings == [
@@ -248,7 +249,8 @@ struct JSONItemTests {
             ])
         #expect(try read(options, #"[{"id":1},{"id":2}]"#).warnings.isEmpty)
         #expect(
-            try read(["state": .list([.text("a"), .text("b")])], #"[{"id":1},{"id":2},{"id":3,"b":1}]"#).warnings.isEmpty)
+            try read(["state": .list([.text("a"), .text("b")])], #"[{"id":1},{"id":2},{"id":3,"b":1}]"#).warnings
+                .isEmpty)
     }
 
     @Test("the title is the first that is not empty, and HTML is read as text where 'html' names it")

@@ -224,7 +224,8 @@ struct RuleValidator {
         let known = Set(states.flatMap(\.known)).sorted()
         let glob = (node.isMap ? node.child("glob")?.text : nil).map { Glob($0) }
         let texts = Set(texts(node).map(\.text))
-        guard states.allSatisfy(\.isClosed), known.allSatisfy({ texts.contains($0) || glob?.matches($0) == true }) else {
+        guard states.allSatisfy(\.isClosed), known.allSatisfy({ texts.contains($0) || glob?.matches($0) == true })
+        else {
             return
         }
         findings.error(
