@@ -193,7 +193,7 @@ struct WindowTests {
     func churning() {
         var memory = Memory()
         for poll in Int64(0)..<9 {
-            let entries = (0..<3000).map { entry("\(poll)-\($0)", poll * 3000 + $0) }
+            let entries = (0..<3000).map { entry("\(poll)-\($0)", poll * 3000 + Int64($0)) }
             memory.poll(window, entries, at: at(100_000 + poll * 15))
         }
         // What is shown, what left just now, and what is remembered.
