@@ -5,7 +5,8 @@ import VedetteCore
 /// The tables, as steps from an empty schema to this version. A released step is never edited: a change is a new step at
 /// the end. `journal.version` counts the steps done; it is negative while a copy is written.
 ///
-/// Texts are compared by their bytes (`collate "C"`), as SQLite and Swift do, whatever the database's language.
+/// Texts are compared by their bytes (`collate "C"`), as SQLite does, whatever the database's language. To Swift's
+/// `String` two texts are equal that are so to Unicode, whatever their bytes: what changes a row keeps its key.
 enum Migrations {
     /// Each is a list of statements, since the server takes one at a time.
     static let steps: [[String]] = [version1, version2, version3, version4]

@@ -55,6 +55,17 @@ struct DifferTests {
         #expect(memory.last.writes.map(\.key) == ["1"])
     }
 
+    @Test("an item whose key is spelled otherwise, but the same to Unicode, keeps the stored key")
+    func spelling() {
+        var memory = Memory()
+        memory.poll(source(), [Item(key: "caf\u{E9}", state: "up")], at: at(0))
+        let events = memory.poll(source(), [Item(key: "cafe\u{301}", state: "down")], at: at(15))
+        #expect(events.map(\.kind) == [.changed])
+        let rows = memory.last.writes
+        let keys = rows.map(\.key) + rows.compactMap(\.item?.key) + events.compactMap(\.item?.key)
+        #expect(keys.map { Array($0.utf8) } == Array(repeating: Array("caf\u{E9}".utf8), count: 3))
+    }
+
     @Test("a state's age survives changes of other fields")
     func stateSince() {
         var memory = Memory()

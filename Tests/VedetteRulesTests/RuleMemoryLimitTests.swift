@@ -174,3 +174,19 @@ struct RuleMemoryLimitTests {
         #expect(harness.warnings.count == 2 && harness.rows.count == Self.room)
     }
 }
+
+@Suite("The rows of rules")
+struct RowTableTests {
+    @Test("a row whose name is spelled otherwise, but the same to Unicode, keeps its key")
+    func spelling() {
+        func row(_ name: String) -> RuleMemory {
+            let key = RuleMemory.Key(rule: "r", slot: .limit, name: name)
+            return RuleMemory(key: key, identity: 1, since: Timestamp(milliseconds: 0))
+        }
+        var table = RowTable(maximum: 10, maximumVersions: 10)
+        let (short, long) = (row("caf\u{E9}"), row("cafe\u{301}"))
+        let writes = [table.set(short.key, short), table.set(long.key, long), table.set(long.key, nil)]
+        #expect(writes.map { $0?.key.name.utf8.count } == [5, 5, 5])
+        #expect(table.all.isEmpty)
+    }
+}

@@ -49,7 +49,7 @@ public struct Differ: Sendable {
     private func compare(
         _ old: SnapshotHead, _ stored: [String: StoredItem], _ new: Observation
     ) -> Difference {
-        var difference = Difference(head: head(of: new))
+        var difference = Difference(head: head(of: new, after: stored))
         difference.head.decimals = old.decimals
         var new = new
         new.items = difference.head.decimals.readMeasures(of: new.items)
@@ -112,7 +112,8 @@ public struct Differ: Sendable {
         }
     }
 
-    private func head(of new: Observation) -> SnapshotHead {
+    /// - Parameter stored: the rows whose keys stay as they are.
+    private func head(of new: Observation, after stored: [String: StoredItem] = [:]) -> SnapshotHead {
         var head = SnapshotHead(
             identity: source.identity, fingerprints: source.fingerprints, goodAt: now)
         (head.validators, head.digest, head.asked) = (new.validators, new.digest, new.asked)
@@ -125,7 +126,9 @@ public struct Differ: Sendable {
         }
         let isUndated = new.items.contains { $0.time == nil } || head.oldestPublication.map { $0 > now } ?? false
         if new.mode == .window, isUndated {
-            head.order.front = new.items.prefix(WindowOrder.frontCount).map { StableHash.of([$0.key]) }
+            head.order.front = new.items.prefix(WindowOrder.frontCount).map { item in
+                StableHash.of([stored[item.key]?.key ?? item.key])
+            }
         }
         return head
     }
@@ -147,6 +150,9 @@ public struct Differ: Sendable {
         let digest = item.digest
         if digest == before.digest, before.shown == item.shownDigest, before.absentSince == nil { return }
         var item = item
+        // A text that is the same to Unicode, and to `String`, may have other bytes, by which journals tell keys apart:
+        // under the new spelling it would be a second row.
+        item.key = before.key
         let mustLook = digest != before.digest || !item.measures.isEmpty || !fresh.isEmpty
         guard mustLook, let old = before.item else {
             item.decimals = difference.head.decimals.signs(of: item)

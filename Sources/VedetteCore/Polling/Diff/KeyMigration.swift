@@ -179,8 +179,8 @@ private struct Lookalikes {
         oldestKept = kept.compactMap(kind.publication).min()
         front = Set(new.items.prefix { stored[$0.key] == nil }.map(\.key))
         end = Set(new.items.reversed().prefix { stored[$0.key] == nil }.map(\.key))
-        firstKept = kept.first.map { old.order.place(of: $0.key) } ?? .max
-        lastKept = kept.last.map { old.order.place(of: $0.key) } ?? .min
+        firstKept = kept.first.flatMap { stored[$0.key] }.map { old.order.place(of: $0.key) } ?? .max
+        lastKept = kept.last.flatMap { stored[$0.key] }.map { old.order.place(of: $0.key) } ?? .min
     }
 
     func isOther(_ new: Item, than before: Item) -> Bool {

@@ -114,9 +114,14 @@ struct RowTable: Sendable {
     // MARK: Changing
 
     /// Writes a row, or deletes it when the new one is nil. Returns the change; nil when there was nothing to delete.
+    ///
+    /// A row keeps its key: journals tell keys apart by their bytes, and an equal text may have others.
     mutating func set(_ key: RuleMemory.Key, _ new: RuleMemory?) -> RuleEngine.Step.Write? {
         let old = rows[key]
         guard old != nil || new != nil else { return nil }
+        let key = old?.key ?? key
+        var new = new
+        new?.key = key
         place(key, old, new)
         return versions.change(key, before: old, rows: rows)
     }
