@@ -164,7 +164,7 @@ struct DoctorProgramTests {
     func programs() throws {
         let entry = try #require(KindRegistry.sourceKinds.first { $0.name == "json" })
         func source(_ name: String, url: String = "https://a.example/", jq: String? = nil) throws -> Source {
-            let options = Options(jq.map { ["jq": .text($0)] } ?? [:])
+            let options = Options(jq.map { ["jq": OptionValue.text($0)] } ?? [:])
             return Source(
                 name: name, kindName: "json", kind: try entry.make(options), server: Server(name: ""), url: url,
                 interval: PollInterval(every: .seconds(60)))

@@ -249,8 +249,8 @@ struct JSONItemTests {
             ])
         #expect(try read(options, #"[{"id":1},{"id":2}]"#).warnings.isEmpty)
         #expect(
-            try read(["state": .list([.text("a"), .text("b")])], #"[{"id":1},{"id":2},{"id":3,"b":1}]"#).warnings
-                .isEmpty)
+            try read(["state": .list([.text("a"), .text("b")])], #"[{"id":1},{"id":2},{"id":3,"b":1}]"#)
+                .warnings.isEmpty)
     }
 
     @Test("the title is the first that is not empty, and HTML is read as text where 'html' names it")

@@ -27,7 +27,7 @@ struct SinkReader {
         guard let options = map.options(kind.options) else { return nil }
         if options.flag("links") == true { links.validate(at: map.key("links")) }
         // A kind may refuse the value of a secret, so without secrets no sink can be made.
-        let factory = map.making(options) { options throws(OptionProblem) in
+        let factory = map.making(options) { options throws(OptionProblem) -> SinkKindEntry.Factory in
             do throws(OptionProblem) {
                 return values.secrets.reads ? try kind.make(options) : UnreadSink.make
             } catch {

@@ -223,11 +223,10 @@ struct RuleValidator {
         check(states: node, in: scope)
         let known = Set(states.flatMap(\.known)).sorted()
         let glob = (node.isMap ? node.child("glob")?.text : nil).map { Glob($0) }
-        let texts = Set(texts(node).map(\.text))
-        guard states.allSatisfy(\.isClosed), known.allSatisfy({ texts.contains($0) || glob?.matches($0) == true })
-        else {
-            return
-        }
+        let excluded = Set(texts(node).map(\.text))
+        guard states.allSatisfy(\.isClosed),
+            known.allSatisfy({ excluded.contains($0) || glob?.matches($0) == true })
+        else { return }
         findings.error(
             node.place,
             "'not' excludes every state of \(list(scope)), so that nothing matches; they are \(known.joined(separator: ", "))"

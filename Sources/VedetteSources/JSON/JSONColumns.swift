@@ -24,8 +24,8 @@ struct JSONColumns: ItemColumns {
         // An item may have a member '$', as attributes of XML that became JSON are; no document is read by one.
         if path.steps.first == "$", !isOfRow {
             throw OptionProblem(
-                at: place, "'\(text)' begins with the '$' of another kind of path; write the names alone, as data.items"
-            )
+                at: place,
+                "'\(text)' begins with the '$' of another kind of path; write the names alone, as data.items")
         }
         if path.elementSteps != nil, !isOfRow {
             throw OptionProblem(at: place, "'\(text)' has a '*', which only a path inside an item may have")

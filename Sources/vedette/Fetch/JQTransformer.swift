@@ -60,8 +60,8 @@ struct JQTransformer: BodyTransformer {
     /// calling thread.
     func problems(of sources: [Source]) -> [String] {
         let programs = Dictionary(grouping: sources.filter { $0.kind.jqProgram != nil }) { $0.kind.jqProgram ?? "" }
-        let faults = programs.sorted { $0.key < $1.key }.prefix(JQTransformer.mostChecked).compactMap {
-            program, users in
+        let some = programs.sorted { $0.key < $1.key }.prefix(JQTransformer.mostChecked)
+        let faults = some.compactMap { program, users in
             problem(of: program).map { ($0, users.map(\.name)) }
         }
         return Dictionary(faults) { $0 + $1 }.sorted { $0.key < $1.key }.map { problem, names in

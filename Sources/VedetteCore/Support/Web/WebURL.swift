@@ -82,9 +82,10 @@ public struct WebURL: Sendable, Hashable {
         } else if let wrong = host.first(where: { "!{}[]\\$'\"^`*<>=;,+&()|".utf8.contains($0) }) {
             return "names a host with '\(Character(Unicode.Scalar(wrong)))', which no host has"
         }
-        guard let colon = rest.popFirst(), !rest.isEmpty else { return nil }
-        let port = rest.allSatisfy { (0x30...0x39).contains($0) } ? UInt16(String(decoding: rest, as: UTF8.self)) : nil
-        return colon == UInt8(ascii: ":") && port != nil ? nil : "has a port that is no number up to 65535"
+        guard let colon = rest.popFirst() else { return nil }
+        let port = rest.first == UInt8(ascii: "+") ? nil : UInt16(String(decoding: rest, as: UTF8.self))
+        let isValid = colon == UInt8(ascii: ":") && (rest.isEmpty || port != nil)
+        return isValid ? nil : "has a port that is no number up to 65535"
     }
 
     /// Hexadecimal digits, `:` and `.`.
