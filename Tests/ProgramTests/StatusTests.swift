@@ -235,7 +235,7 @@ struct StatusTests {
     func goodTimes() throws {
         for (goodAt, shown) in [(7.0, 1.0), (9, 9)] {
             var facts = facts
-            // Last good 9 s ago, it was polled while the machine was offline.
+            // Where it was good before the last poll, that was one while the machine was offline.
             facts.sources = [
                 source("s", every: 2) { record in
                     record.health.lastPollAt = Self.ago(7)

@@ -46,7 +46,7 @@ struct StatusCommand: AsyncParsableCommand {
         let configuration = try UserConfiguration.facts(places)
         let journal = try known ?? places.journal
         var facts = try await StatusFacts.read(journal, configuration, records: records.value)
-        let names = facts.sources.map(\.name)
+        let names = sources.isEmpty ? [] : facts.sources.map(\.name)
         for name in sources where !names.contains(name) { throw Exit.unknown("source", name, among: names) }
         try show(facts)
         if check, !isWell(facts) { throw ExitCode(Exit.unwanted) }
