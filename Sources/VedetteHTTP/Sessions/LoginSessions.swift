@@ -146,7 +146,8 @@ final class LoginSessions {
     private func asksForLogin(_ response: Response, _ request: Request, _ form: WebURL) async -> Bool {
         guard let url = WebURL(response.url), url.origin == form.origin else { return false }
         if response.status == 401 || response.status == 403 { return true }
-        let target = (300...399).contains(response.status) ? response.headers["Location"].flatMap(url.resolving) : url
+        let isRedirect = (300...399).contains(response.status)
+        let target = isRedirect ? response.headers["Location"].flatMap { url.resolving($0) } : url
         if let target, target.place == form.place, WebURL(request.url)?.place != form.place { return true }
         guard response.status == 200, response.headers.mediaType == "text/html" else { return false }
         let accept = request.headers.first { $0.name.lowercased() == "accept" }?.value ?? "*/*"

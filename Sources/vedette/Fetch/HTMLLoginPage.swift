@@ -13,10 +13,10 @@ struct HTMLLoginPage: LoginPageReader {
             let tree = try? DOMReader().html(response.body, charset: response.headers.charset, mustEnd: false),
             let form = HTMLLoginPage.nodes(HTMLLoginPage.form, tree).first, let url = WebURL(response.url)
         else { return nil }
-        let base = HTMLLoginPage.text("//base/@href", tree, at: form).flatMap(url.resolving) ?? url
+        let base = HTMLLoginPage.text("//base/@href", tree, at: form).flatMap { url.resolving($0) } ?? url
         let action = HTMLLoginPage.text("@action", tree, at: form)
         // A form without an action is sent to its own page.
-        guard let target = action.map(base.resolving) ?? url else { return nil }
+        guard let target = action.map({ base.resolving($0) }) ?? url else { return nil }
         let hidden = HTMLLoginPage.nodes(HTMLLoginPage.hidden, tree).prefix(100).compactMap { node in
             HTMLLoginPage.text("@name", tree, at: node).map { name in
                 LoginPage.HiddenField(name, HTMLLoginPage.text("@value", tree, at: node) ?? "")
