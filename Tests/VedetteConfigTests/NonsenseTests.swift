@@ -107,12 +107,12 @@ struct NonsenseTests {
                     + "windows: {night: {daily: '22:00-07:00'}, day: {daily: '07:00-22:00'}}")
         }
         let reminders =
-            "'until' has every value of the match, so that no reminder is sent; name values that end the reminders of a match which goes on, or remove it: the end of the match ends them anyway"
+            "warning: 'until' has every value of the match, so that no reminder is sent; name values that end the reminders of a match which goes on, or remove it: the end of the match ends them anyway"
         #expect(said("remind: {every: 1h, until: down}") == [reminders])
         #expect(said("remind: {every: 1h, until: [up, down]}") == [reminders])
         #expect(said("remind: {every: 1h, until: up}").isEmpty)
         let quiet =
-            "'quiet' has every window in which the rule tells anything ('during'), so that no match is ever told; remove one of the two, or name another window"
+            "warning: 'quiet' has every window in which the rule tells anything ('during'), so that no match is ever told; remove one of the two, or name another window"
         #expect(said("during: [night], quiet: {during: night, then: drop}") == [quiet])
         #expect(said("during: [night], quiet: {during: [day, night]}") == [quiet])
         #expect(said("during: [night, day], quiet: {during: night}").isEmpty)

@@ -59,7 +59,7 @@ struct GatesReader {
         }
         let windows = namedWindows(map)
         if !outside.isEmpty, Set(outside.map(\.name)).isSubset(of: windows.map(\.name)) {
-            findings.error(
+            findings.warn(
                 map.key("during"),
                 "'quiet' has every window in which the rule tells anything ('during'), so that no match is ever told; remove one of the two, or name another window"
             )

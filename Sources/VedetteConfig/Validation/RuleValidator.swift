@@ -48,7 +48,7 @@ struct RuleValidator {
             if (when.child("field")?.text ?? "state") == "state" { check(states: until, in: scope) }
             let told = texts(when.child("to") ?? when.child("stays")).map(\.text)
             if !told.isEmpty, Set(told).isSubset(of: texts(until).map(\.text)) {
-                findings.error(
+                findings.warn(
                     until.place,
                     "'until' has every value of the match, so that no reminder is sent; name values that end the reminders of a match which goes on, or remove it: the end of the match ends them anyway"
                 )
