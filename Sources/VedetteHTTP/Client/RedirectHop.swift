@@ -93,6 +93,8 @@ final class RedirectHop: Sendable {
     ///   - cookies: the value of the Cookie header.
     ///   - isFresh: whether the hop needs a connection of its own.
     func settings(cookies: String?, isFresh: Bool) -> TransferSettings {
+        // Where the connection is inspected, the hop needs one of its own in any case.
+        let isFresh = isFresh && !request.inspectsConnection
         guard isRepeatable, cookies == nil, !isFresh else {
             return TransferSettings(self, cookies: cookies, isFresh: isFresh)
         }
