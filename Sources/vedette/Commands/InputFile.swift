@@ -28,7 +28,7 @@ enum InputFile {
     }
 
     private static func unreadable(_ path: String, _ cause: String) -> Exit {
-        Exit(.inputOutput, "failed to read \(path): \(cause)")
+        Exit(.usage, "failed to read \(path): \(cause)")
     }
 
     /// Returns the bytes of a file or a pipe.
