@@ -64,6 +64,8 @@ public struct LocalTimeReader: Sendable {
     ]
 
     private static func resemblesClock(_ text: String) -> Bool {
+        // A code is a state; more digits are the seconds of a time.
+        if text.allSatisfy(\.isNumber) { return text.count > 6 }
         let words = text.split { !$0.isLetter }.map(String.init)
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         let hasTimeOfDay = zip(parts, parts.dropFirst()).contains {

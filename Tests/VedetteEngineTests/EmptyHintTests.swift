@@ -29,6 +29,21 @@ struct EmptyHintTests {
         )
     }
 
+    @Test("what no item of a page has is told where it is so on each page")
+    func absences() async throws {
+        func stored(_ first: String, _ second: String) async throws -> String? {
+            let world = World([source("a", LineKind(wanted: "Ready"))])
+            world.fetcher.serve(url("a"), first, [("Next", url("a") + "/2")])
+            world.fetcher.serve(url("a") + "/2", second)
+            try await world.watcher.restore()
+            _ = await world.watcher.runOnce(force: true)
+            return await world.journal.records["a"]?.snapshot?.warning
+        }
+        #expect(try await stored("1=Ready\n", "2=Starting\n") == nil)
+        #expect(try await stored("1=Stopped\n", "2=Ready\n") == nil)
+        #expect(try await stored("1=Stopped\n", "2=Starting\n") == "no item is Ready")
+    }
+
     @Test("the first poll logs it, and 'check' and 'status' find it with the snapshot")
     func said() async throws {
         let said = try await warning(watched(), "\n")

@@ -15,6 +15,8 @@ struct LineKind: SourceKind {
     var body: [UInt8]?
     /// Each page has it.
     var emptyHint: String?
+    /// A state that some item should have.
+    var wanted: String?
     var fingerprints: [String: UInt64] = [:]
     var fieldNames: [String]? { nil }
 
@@ -56,6 +58,7 @@ struct LineKind: SourceKind {
         let next = page.headers["Next"].map { NextPage($0, body: page.headers["Next-Body"].map { Array($0.utf8) }) }
         var read = Page(items: items, next: next, isComplete: page.headers["Whole"] != nil)
         read.emptyHint = emptyHint
+        if let wanted, !items.contains(where: { $0.state == wanted }) { read.absences = ["no item is \(wanted)"] }
         return read
     }
 }

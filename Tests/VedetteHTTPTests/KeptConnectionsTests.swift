@@ -107,6 +107,15 @@ struct KeptConnectionsTests {
         #expect(sweeps == [64, 64, 64] && servers.count == 8 && kept.sweep(now: 79_999).servers == [])
     }
 
+    @Test("a server that closes one of its connections has a place for the other")
+    func closesOne() {
+        var kept = KeptConnections<String>(places: 2)
+        #expect(kept.began("a", now: 1) && kept.began("a", now: 1))
+        kept.ended("a", keepAlive: nil, closes: false, now: 2)
+        kept.ended("a", keepAlive: nil, closes: true, now: 2)
+        #expect(kept.sweep(now: 70_000).servers == ["a"])
+    }
+
     @Test("a server that closes its connection has no place between two requests")
     func closes() {
         var kept = KeptConnections<String>(places: 1)

@@ -62,6 +62,8 @@ struct ServerCacheTests {
         #expect(cache(ServerCaches.maximumServers - 1) === all.last ?? nil)
         #expect(cache(0) !== all[0])
         let removed = ServerCaches.Server(origin: "https://\(ServerCaches.maximumServers - 1)", tls: TLSPolicy())
+        caches.remove(removed, where: all[1])
+        #expect(caches.cache(of: removed) === all.last ?? nil)
         caches.remove(removed)
         #expect(caches.cache(of: removed) !== all.last ?? nil)
     }

@@ -243,14 +243,14 @@ struct JSONItemTests {
             "fields": .map([("lock", .text("lock"))]),
         ]
         #expect(
-            try read(options, #"[{"id":1,"mem":1},{"id":2,"mem":"x"},{"id":3}]"#).warnings == [
+            try read(options, #"[{"id":1,"mem":1},{"id":2,"mem":"x"},{"id":3}]"#).absences == [
                 "no item has 'stat' of 'state'; correct it", "no item has 'nam' and 'nome' of 'title'; correct it",
                 "no item has 'cpuu' of 'measures', or a number there; correct it",
             ])
-        #expect(try read(options, #"[{"id":1},{"id":2}]"#).warnings.isEmpty)
+        #expect(try read(options, #"[{"id":1},{"id":2}]"#).absences.isEmpty)
         #expect(
             try read(["state": .list([.text("a"), .text("b")])], #"[{"id":1},{"id":2},{"id":3,"b":1}]"#)
-                .warnings.isEmpty)
+                .absences.isEmpty)
     }
 
     @Test("the title is the first that is not empty, and HTML is read as text where 'html' names it")

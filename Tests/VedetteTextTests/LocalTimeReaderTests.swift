@@ -53,13 +53,13 @@ struct LocalTimeReaderTests {
         for text in [
             "25:00", "7am", "2026-13-01", "2h", "30m", "22.11.2026", "+2h", "8 pm", "tomorrow 7am", "07:00 Mars/Base",
             "friday 25:00", "next monday", "next week", "noon", "now", "5 minutes", "in 2h", "in an hour",
-            "on friday at 9", "1795000000", "7",
+            "on friday at 9", "1795000000", "20261122",
         ] {
             #expect(LocalTimeReader.resemblesTime(text), "\(text)")
         }
         for text in [
             "Ready for use", "up", "", "2nd stage", "200 OK", "completed/success", "RM01005", "In progress", "on hold",
-            "Next in line", "Now playing", "Sunny", "1 of 3",
+            "Next in line", "Now playing", "Sunny", "1 of 3", "0", "503",
         ] {
             #expect(!LocalTimeReader.resemblesTime(text), "\(text)")
         }

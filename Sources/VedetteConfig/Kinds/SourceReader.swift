@@ -96,6 +96,7 @@ extension SourceReader {
                 findings.error(value.place, sentence)
                 isRefused = true
             } else if let header = value.text?.lowercased(), !header.contains(name.lowercased()),
+                !header.hasPrefix("x-"), !name.contains("_"),
                 Header.isUsuallySecret(name) || SourceReader.ofRequests.contains(name.lowercased())
             {
                 findings.warn(key.place, sentence)

@@ -188,8 +188,7 @@ final class CommitBatcher: Sendable {
     }
 
     private func commit(_ submitted: [Entry]) async {
-        let writable = submitted.filter { !failsWithItsBasis($0) }
-        let batch = state.withLock { $0.addUnwritten(to: writable) }
+        let batch = state.withLock { $0.addUnwritten(to: submitted) }.filter { !failsWithItsBasis($0) }
         guard !batch.isEmpty, let error = await failure(of: batch) else { return }
         // One record may be at fault: each gets a transaction of its own, so that it fails alone.
         guard batch.count > 1, error.reason.mayConcernOneRecord else { return fail(batch, error) }

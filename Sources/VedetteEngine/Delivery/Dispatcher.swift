@@ -92,8 +92,10 @@ public actor Dispatcher {
         // Between two polls a watcher reports each minute, and a sink begins to fail while it runs.
         var signs = try await dependencies.journal.lateness().values.map(\.at)
         signs += [newestStored, schedule.lastFailure].compactMap { $0 }
-        if let last = signs.max() {
-            let pause = Duration.milliseconds(dependencies.clock.now().wall.milliseconds - last.milliseconds)
+        let now = dependencies.clock.now().wall
+        // One of a clock that was ahead would hide each pause.
+        if let last = signs.filter({ $0 <= now }).max() {
+            let pause = Duration.milliseconds(now.milliseconds - last.milliseconds)
             if pause >= SuspendedAge.shortest {
                 try await dependencies.journal.excludeFromAge(pause)
                 schedule.excludeFromFailures(pause)

@@ -7,6 +7,8 @@ struct PageReading: Sendable {
     var paginator: Paginator
     var step = Paginator.Step.done
     var warnings: [String] = []
+    /// `Page.absences` of every page so far; nil before the first.
+    private var absences: [String]?
     /// The first page's hint about a resource without items.
     var emptyHint: String?
     var freshFor: Duration?
@@ -29,14 +31,16 @@ struct PageReading: Sendable {
 
     mutating func take(_ page: Page) {
         warnings += page.warnings
+        absences = absences?.filter(page.absences.contains) ?? page.absences
         emptyHint = emptyHint ?? page.emptyHint
         haveEndTags = haveEndTags && page.hasEndTag
         if paginator.pages == 0 { freshFor = [freshFor, page.freshFor].compactMap { $0 }.max() }
         step = paginator.pageRead(page)
     }
 
-    /// Warns that no item was found, unless the user expects that.
+    /// Warns of what no item has, and that no item was found, unless the user expects that.
     mutating func end(_ empty: Source.Empty) {
+        warnings += absences ?? []
         guard paginator.items.isEmpty, empty != .valid, let emptyHint else { return }
         warnings.append("\(emptyHint), or write 'empty: valid' where there is often none")
     }

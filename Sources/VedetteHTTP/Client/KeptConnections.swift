@@ -73,7 +73,7 @@ struct KeptConnections<Server: Hashable> {
         server.inFlight = max(0, server.inFlight - 1)
         server.endedAt = now
         if let keepAlive { server.keepAlive = keepAlive }
-        if closes, server.inFlight == 0 { giveBack(server.places, of: &server) }
+        if closes, server.inFlight == 0 { giveBack(min(1, server.places), of: &server) }
         servers[name] = server
     }
 

@@ -72,7 +72,11 @@ struct ServerCaches {
 
     /// Closes the idle connections of a server, and forgets its sessions, too: libcurl would look at the connections when it is
     /// asked again, and not before.
-    mutating func remove(_ server: Server) { known[server] = nil }
+    /// - Parameter cache: the one that is meant, if it is still the server's; nil for any.
+    mutating func remove(_ server: Server, where cache: ServerCache? = nil) {
+        if let cache, known[server]?.cache !== cache { return }
+        known[server] = nil
+    }
 
     /// Forgets so many that it is seldom done, and so few that it takes no time: each may have a connection to close.
     private mutating func forgetOldest() {

@@ -175,7 +175,7 @@ final class Transfers {
         // It may have waited on a connection that leads nowhere any more. libcurl closes that for HTTP/1.1 alone; one with HTTP/2
         // would be used until TCP gives up, after a quarter of an hour.
         if case .failure(let error) = result, error.failure == .timeout, let server = transfer.hop?.cacheName {
-            caches.remove(server)
+            caches.remove(server, where: transfer.cache)
         }
         transfer.reset()
         if free.count < Self.maximumFree, !isShutDown { free.append(transfer) }

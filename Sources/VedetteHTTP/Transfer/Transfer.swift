@@ -15,7 +15,7 @@ final class Transfer {
     private(set) var problem: FetchError?
     /// Of the server that the handle was used for last. It always has one: libcurl drops a handle's own sessions when it gets
     /// one.
-    private var cache: ServerCache
+    private(set) var cache: ServerCache
     /// What it has between two transfers, so that it keeps no server's cache alive.
     private let common: ServerCache
     private let authorities: TrustedCertificateCache

@@ -55,6 +55,13 @@ struct ItemList {
         if ambiguousNumber == nil { ambiguousNumber = (String(text.prefix(60)), field, number.plain) }
     }
 
+    /// See `Page.absences`.
+    var absences: [String] {
+        guard items.count >= ItemList.fewest else { return [] }
+        // Mostly the first item has it.
+        return written.filter { !items.contains(where: $0.isIn) }.map(\.absence)
+    }
+
     var warnings: [String] {
         var warnings: [String] = []
         if let (count, first) = repeated {
@@ -68,10 +75,6 @@ struct ItemList {
             )
         }
         warnings += isEmptied ? [] : filtering.warnings
-        if items.count >= ItemList.fewest {
-            // Mostly the first item has it.
-            for value in written where !items.contains(where: value.isIn) { warnings.append(value.absence) }
-        }
         if let unreadTime { warnings.append("failed to read '\(unreadTime)' as a time; check 'time'") }
         if let (text, field, read) = ambiguousNumber {
             warnings.append(

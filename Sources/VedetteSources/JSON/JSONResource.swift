@@ -171,6 +171,7 @@ struct JSONResource: PlannedKind {
             items: list.items, next: note == nil ? try nextPage(page, summary) : nil,
             warnings: (found?.warnings ?? []) + summary.warnings.map(\.description) + list.warnings
                 + summary.columnsInLists.map { JSONResource.remark(onListBefore: columns.paths[$0]) })
+        read.absences = list.absences
         read.record = note
         read.hasEndTag = found?.hasEndTag ?? read.hasEndTag
         return read

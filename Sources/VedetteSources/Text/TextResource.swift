@@ -89,6 +89,7 @@ struct TextResource: PlannedKind {
         let lines = TextResource.lines(of: text)
         let list = try items(of: lines, pattern, WebURL(page.url))
         var read = Page(items: list.items, warnings: list.warnings)
+        read.absences = list.absences
         if !lines.isEmpty {
             read.emptyHint = "'match' fits no line of the text, which has \(counted(lines.count, "line")); correct it"
         }

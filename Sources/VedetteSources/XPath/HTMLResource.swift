@@ -99,6 +99,7 @@ struct HTMLResource: PlannedKind {
             var items = list.items
             if rows.items == nil { items = [try whole(tree, page.url, &list, &warnings)] }
             var read = Page(items: items, next: try rows.next(tree, base: url), warnings: warnings + list.warnings)
+            read.absences = list.absences
             read.hasEndTag = tree.hasEndTag
             read.emptyHint = "'items' finds nothing on the page, whose scripts are not run; correct the XPath"
             return read

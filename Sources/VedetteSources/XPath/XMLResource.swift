@@ -46,6 +46,7 @@ struct XMLResource: PlannedKind {
             var read = Page(
                 items: list.items, next: try rows.next(tree, base: url, header: page.headers.nextLink),
                 warnings: tree.warnings.map(\.description) + list.warnings + hint)
+            read.absences = list.absences
             if hint.isEmpty { read.emptyHint = "'items' finds nothing in the document; correct the XPath" }
             return read
         } catch {

@@ -8,6 +8,8 @@ public struct Page: Sendable {
     public var next: NextPage?
     /// Faults of the document that were repaired, for `status`.
     public var warnings: [String]
+    /// Warnings that no item of this page has what an option names; they hold where each page of the resource has them.
+    public var absences: [String] = []
     /// What to check when no page of the resource has an item although an expression of the user selects them.
     public var emptyHint: String?
     /// How long the document is fresh by its own account (RSS `ttl`); it slows only the default `every`.
