@@ -8,7 +8,7 @@ struct PageReading: Sendable {
     var step = Paginator.Step.done
     var warnings: [String] = []
     /// `Page.absences` of every page so far; nil before the first.
-    private var absences: [String]?
+    var absences: [String]?
     /// The first page's hint about a resource without items.
     var emptyHint: String?
     var freshFor: Duration?
