@@ -276,7 +276,7 @@ struct RuleTests {
         try await refused("snooze", "--rule", "any", "--until", "25:00", by: "'25:00' is no time; write a local time")
         try await refused("snooze", "--rule", "any", "--until", "2h", by: "write how long with --for 2h")
         try await refused("snooze", "--rule", "any", "--until", "1 day left", by: "'1 day left' is no time")
-        try await refused("snooze", "--rule", "any", "--until", "7", by: "'7' is no time")
+        try await refused("snooze", "--rule", "any", "--until", "1795000000", by: "'1795000000' is no time")
         try await refused("snooze", "--rule", "any", "--until", "2020-01-01", by: "in the past")
         try await refused("tail", "--no-follow", "--source", "x", by: "there is no source 'x'")
         try await refused("tail", "--no-follow", "--rule", "an", by: "there is no rule 'an'; did you mean 'any'?")
