@@ -22,7 +22,7 @@ final class SharedMemory: Sendable {
         var refusesDeferred = false
         var holdsPages = false
         var pages: [CheckedContinuation<Void, Never>] = []
-        /// By writer, from when its leases last; nil once they are lost. Those of one that is not here last for ever.
+        /// By writer, from when its leases last; nil once they are lost. The leases of a writer that is not here last for ever.
         var leasedFrom: [Int64: BootTime?] = [:]
         var whenRead: (@Sendable () -> Void)?
     }
