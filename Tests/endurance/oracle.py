@@ -21,7 +21,8 @@ class Verdict:
     4. Fresh events pass after the faults stop: crash.py measures it, and adds what did not pass.
     5. Duplicates are counted.
     6. The events of an item lead from its first number to its last without a break, over numbers that were served.
-    7. Per source and sink, messages were first accepted in the order of their release.
+    7. Messages of one source, sink and priority were first accepted in the order of their release, and so were those of one rule
+       and subject in a sink, whatever their priorities.
     8. The journal is sound: SQLite's own check, the kept totals of the queues, numbers without a gap.
     9. The watcher ends as it was told to: world.py sees it, and adds each other end.
     """
@@ -33,8 +34,8 @@ class Verdict:
             self.events = [(seq, id, kind, source, key, json.loads(body)) for seq, id, kind, source, key, body in journal.execute(
                 "select seq, id, type, source, key, body from event order by seq")]
             self.messages = journal.execute(
-                "select d.id, d.message, d.source, d.sink, d.rule, d.event, d.state, d.reason, d.ended_at from delivery d order by d.id"
-            ).fetchall()
+                "select d.id, d.message, d.source, d.sink, d.rule, d.event, d.state, d.reason, d.ended_at, d.priority, d.subject"
+                " from delivery d order by d.id").fetchall()
         self.check_messages()
         self.check_coverage()
         self.check_history()
@@ -58,7 +59,7 @@ class Verdict:
 
     def check_messages(self):
         posts, known = self.world.receivers.posts, set()
-        for id, message, source, sink, rule, event, state, reason, ended in self.messages:
+        for id, message, source, sink, rule, event, state, reason, ended, *_ in self.messages:
             if message in known:
                 self.wrong("two messages have the id %s", message)
             known.add(message)
@@ -82,7 +83,7 @@ class Verdict:
     def check_coverage(self):
         """Rules of which each event must have exactly one message for each of their sinks."""
         rule_of = {"io.vedette.item.changed": "changed", "io.vedette.item.appeared": "new", "io.vedette.item.disappeared": "gone"}
-        told = Counter((event, rule, sink) for _, _, _, sink, rule, event, _, _, _ in self.messages)
+        told = Counter((event, rule, sink) for _, _, _, sink, rule, event, *_ in self.messages)
         for seq, id, kind, _, key, _ in self.events:
             for sink in self.world.SURE if kind in rule_of else ():
                 count = told[seq, rule_of[kind], sink]
@@ -128,14 +129,17 @@ class Verdict:
 
     def check_order(self):
         lanes, posts = defaultdict(list), self.world.receivers.posts
-        for id, message, source, sink, rule, *_ in self.messages:
-            if message in posts and posts[message]["first"]:
-                lanes[source, sink].append((posts[message]["first"], id, rule))
-        for (source, sink), lane in lanes.items():
-            for (first, id, rule), (later, next_id, next_rule) in zip(lane, lane[1:]):
+        for id, message, source, sink, rule, *_, priority, subject in self.messages:
+            first = posts[message]["first"] if message in posts else 0
+            if first:
+                lanes["source %s, priority %s" % (source, priority), sink].append((first, id, rule))
+                if subject:  # a digest of several has none
+                    lanes["rule %s, subject %s" % (rule, subject), sink].append((first, id, rule))
+        for (lane, sink), messages in lanes.items():
+            for (first, id, rule), (later, next_id, next_rule) in zip(messages, messages[1:]):
                 if first > later and id not in self.world.revived:
                     self.wrong("messages of %s came to %s out of order: %d of rule %s as number %d, %d of rule %s as number %d",
-                               source, sink, id, rule, first, next_id, next_rule, later)
+                               lane, sink, id, rule, first, next_id, next_rule, later)
                     break
 
     def check_log(self):

@@ -218,7 +218,7 @@ class SharedWorld(World):
     def dump(self):
         """Writes what the verdict reads to SQLite."""
         tables = {"event": "seq, id, type, source, key, body",
-                  "delivery": "id, message, source, sink, rule, event, state, reason, ended_at, bytes",
+                  "delivery": "id, message, source, sink, rule, event, state, reason, ended_at, priority, subject, bytes",
                   "queue_total": "sink, state, count, bytes"}
         numbers = {"seq", "count", "bytes", "event", "ended_at"}
         with closing(sqlite3.connect(self.journal)) as journal, journal:
