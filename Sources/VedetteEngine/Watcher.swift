@@ -282,9 +282,11 @@ public actor Watcher {
         for line in PollLog.waiting(waiting) { dependencies.log.log(line.level, line.text) }
     }
 
-    /// Lets `status` show the times of an edited interval.
+    /// Lets `status` show the times of an edited interval. A poll under way writes a newer record itself.
     private func writeEditedTimes(_ now: Moment) {
-        for source in schedule.all where source.takeEditedDue() { deferredWrites.add(source, at: now.boot) }
+        for source in schedule.all where source.takeEditedDue() && !source.isPolled {
+            deferredWrites.add(source, at: now.boot)
+        }
     }
 
     private func writeDeferred() { commits.write(deferred: deferredWrites.take()) }

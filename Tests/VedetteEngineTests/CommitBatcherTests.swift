@@ -139,6 +139,29 @@ struct CommitBatcherTests {
         await batcher.finish()
     }
 
+    @Test("I3: rows of a record that fails with its basis are not given to an earlier record of its source", .tags(.I3))
+    func rowsOfFailedBasis() async throws {
+        let journal = FakeJournal()
+        let batcher = CommitBatcher(journal: journal, log: LogLines())
+        await journal.refuse { $0.record?.name == "bad" }
+        let bad = batcher.submit(PollRecord(record: SourceRecord(name: "bad")))
+        #expect(await isWritten(bad) == false)
+        await journal.hold()
+        let held = batcher.submit(record("z", event: "0199-1"))
+        try await until { await journal.held == 1 }
+        let source = SourceRecord(name: "a")
+        let earlier = batcher.submit(PollRecord(record: source, writes: [row("1", "early")]))
+        batcher.write(deferred: [DeferredWrite(source, items: [row("1", "late")])])
+        let later = batcher.submit(PollRecord(record: source), after: [bad])
+        await journal.release()
+        #expect(await isWritten(held))
+        #expect(await isWritten(earlier))
+        #expect(await isWritten(later) == false)
+        #expect(await isWritten(batcher.submit(PollRecord(record: source))))
+        #expect(await journal.items(of: "a")["1"]?.item?.state == "late")
+        await batcher.finish()
+    }
+
     @Test("a record that the journal refuses fails alone, not the polls that were committed with it")
     func poison() async throws {
         let journal = MemoryJournal()

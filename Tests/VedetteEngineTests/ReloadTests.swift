@@ -93,6 +93,29 @@ struct ReloadTests {
         }
     }
 
+    @Test("an edited interval does not bring an older record over one that waits for its commit")
+    func intervalDuringCommit() async throws {
+        let world = World([source("a", every: .seconds(3600))])
+        world.fetcher.serve(url("a"), "1=Starting")
+        var first: Timestamp?
+        try await world.run {
+            try await until { await world.journal.records["a"] != nil }
+            first = await world.journal.records["a"]?.health.lastPollAt
+            world.fetcher.serve(url("a"), "1=Ready")
+            await world.journal.hold()
+            try await world.advance(.seconds(3601)) { await world.journal.held == 1 }
+            let slow = WatchConfiguration(sources: [source("a", every: .seconds(7200))], rules: everything(to: "k"))
+            try await world.watcher.reload(slow)
+            // Longer than an edited due time waits for others before it is written.
+            world.clock.advance(.seconds(60))
+            for _ in 0..<200 { await Task.yield() }
+            _ = await world.watcher.isIdle
+            await world.journal.release()
+            try await until { await world.watcher.pollsUnderWay == 0 }
+        }
+        #expect(try #require(await world.journal.records["a"]?.health.lastPollAt) > #require(first))
+    }
+
     @Test("a source with another request is polled again at once, and the poll in flight is dropped")
     func asksForSomethingElse() async throws {
         let world = World([source("a", every: .seconds(3600))])

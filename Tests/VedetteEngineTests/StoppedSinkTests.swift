@@ -185,6 +185,24 @@ struct StoppedSinkTests {
         second.sink.release()
     }
 
+    @Test("a poll of a clock that was ahead hides no time in which the watcher did not run")
+    func clockAhead() async throws {
+        let first = world()
+        var record = SourceRecord(name: "s")
+        record.health.lastPollAt = first.clock.now().wall.advanced(by: .seconds(30 * 86_400))
+        _ = try await first.journal.commit([PollRecord(record: record)], within: .none)
+        let delivery = await pending("1", in: first)
+        let report: PollLateness.Report? = await first.watcher.lateness()
+        await first.journal.store(try #require(report))
+        first.clock.advance(.seconds(4 * 86_400))
+        let second = world(first)
+        second.sink.hang()
+        try await second.restore()
+        let age = await second.journal.deliveries[1]?.delivery.created.seconds(since: delivery.created)
+        #expect(age == 4 * 86_400)
+        second.sink.release()
+    }
+
     @Test("no message of a paused sink expires in a suspend, also when the dispatcher wakes before the watcher")
     func suspend() async throws {
         let world = world()
