@@ -24,8 +24,8 @@ struct MapReader: OptionValues {
         remedies: [String: String] = [:], _ values: ValueReader
     ) {
         let findings = values.findings
-        self.keys = keys.filter { key in !options.contains { $0.name == key.name } }
-        let known = self.keys + options
+        self.keys = options.isEmpty ? keys : keys.filter { key in !options.contains { $0.name == key.name } }
+        let known = options.isEmpty ? keys : self.keys + options
         guard let pairs = node.entries(what, findings, as: MapReader.example(of: known)) else { return nil }
         (self.what, self.node, self.values) = (what, node, values)
         var entries: [String: YAMLEntry] = [:]

@@ -132,9 +132,9 @@ extension YAMLNode {
 
     /// Returns a map's own pairs, then the pairs of `<<:`; reports an error when the node is no map.
     /// - Parameter example: how such a map is written.
-    func entries(_ what: String, _ findings: Findings, as example: String? = nil) -> [YAMLEntry]? {
+    func entries(_ what: String, _ findings: Findings, as example: @autoclosure () -> String? = nil) -> [YAMLEntry]? {
         guard let mapping = node.mapping else {
-            findings.error(place, "\(what) must be a map\(example.map { " as \($0)" } ?? ""), not \(noun)")
+            findings.error(place, "\(what) must be a map\(example().map { " as \($0)" } ?? ""), not \(noun)")
             return nil
         }
         if let tag = foreignTag { findings.error(place, "the tag '\(tag)' has no meaning here; remove it") }
