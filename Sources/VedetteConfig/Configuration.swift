@@ -28,6 +28,8 @@ public struct Configuration: Sendable {
 public struct Loaded: Sendable {
     /// The configuration; nil when it has any error.
     public var configuration: Configuration?
+    /// What could be read: the configuration without the parts that have errors; nil where no file could be looked for.
+    public var readable: Configuration?
     /// All errors and warnings, by file and position.
     public var diagnostics: [Diagnostic]
     /// The directory that was read; nil when there is none.

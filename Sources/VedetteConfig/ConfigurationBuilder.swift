@@ -7,6 +7,8 @@ import VedetteCore
 struct ConfigurationBuilder {
     let kinds: Kinds
     let values: ValueReader
+    /// Reads sinks and settings, whose secrets may be left out where those of sources are read.
+    let valuesOfRest: ValueReader
     /// Shows which windows have ended; nil warns of none.
     var now: Timestamp?
 
@@ -36,14 +38,14 @@ struct ConfigurationBuilder {
         let sources = sourceEntries.map { ($0.name, sourceReader.source($0)) }
         let fields = sources.map { ($0.0, $0.1?.kind.fieldNames) }
         let scope = NameScope(fields: Dictionary(fields, uniquingKeysWith: { first, _ in first }))
-        let (settings, heartbeat, listen) = SettingsReader(values: values).settings(
+        let (settings, heartbeat, listen) = SettingsReader(values: valuesOfRest).settings(
             sections.maps["settings"] ?? [])
         let sinkEntries = named(sections.maps["sinks"], "sink")
         let policy = DeliveryPolicyReader(sinks: sinkEntries.map(\.name), giveUp: settings.giveUp)
         let sinkReader = SinkReader(
             kinds: kinds.sinks, policy: policy,
             links: LinkValidator(settings: settings, listen: listen, findings: findings),
-            values: ValueReader(secrets: values.secrets, vocabulary: scope.vocabulary))
+            values: ValueReader(secrets: valuesOfRest.secrets, vocabulary: scope.vocabulary))
         let sinks = sinkEntries.map { ($0.name, sinkReader.sink($0)) }
 
         let textless = Set(kinds.sinks.filter { !$0.showsTexts }.map(\.name))

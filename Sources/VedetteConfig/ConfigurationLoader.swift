@@ -9,22 +9,21 @@ public struct ConfigurationLoader: Sendable {
     private let directory: String?
     private let kinds: Kinds
     let environment: [String: String]
-    private var readsSecrets: Bool
+    private var secrets: SecretScope
     private let clock: (any Clock)?
 
     /// Creates a loader.
     /// - Parameters:
     ///   - directory: the value of `--config`, a directory or one file; nil searches `$XDG_CONFIG_HOME/vedette`, then `/etc/vedette`.
     ///   - environment: the variables for `env:` and the search; nil for this process's.
-    ///   - readsSecrets: whether secrets and the files of `tls` are read. Without them the configuration serves commands that
-    ///     neither poll nor send.
+    ///   - secrets: which secrets and files of `tls` are read.
     ///   - clock: shows which windows have ended; nil warns of none.
     public init(
         directory: String? = nil, sourceKinds: [SourceKindEntry], sinkKinds: [SinkKindEntry],
         recurrence: @escaping RecurrenceReader = { _, _, _ in nil }, environment: [String: String]? = nil,
-        readsSecrets: Bool = true, clock: (any Clock)? = nil
+        secrets: SecretScope = .all, clock: (any Clock)? = nil
     ) {
-        (self.directory, self.readsSecrets, self.clock) = (directory, readsSecrets, clock)
+        (self.directory, self.secrets, self.clock) = (directory, secrets, clock)
         kinds = Kinds(sources: sourceKinds, sinks: sinkKinds, recurrence: recurrence)
         self.environment = environment ?? ProcessInfo.processInfo.environment
     }
@@ -44,7 +43,7 @@ public struct ConfigurationLoader: Sendable {
     /// The same loader, for what neither polls nor sends.
     public var withoutSecrets: ConfigurationLoader {
         var loader = self
-        loader.readsSecrets = false
+        loader.secrets = .none
         return loader
     }
 
@@ -137,7 +136,8 @@ public struct ConfigurationLoader: Sendable {
         let tried = ConfigurationFile(path: "rule", text: text, isPrivate: true)
         let files = findPath(Findings()).map { ConfigurationFile.all(in: $0, Findings()) } ?? []
         let secrets = SecretReader(environment: environment, findings: findings, reads: false)
-        let configuration = ConfigurationBuilder(kinds: kinds, values: ValueReader(secrets: secrets))
+        let values = ValueReader(secrets: secrets)
+        let configuration = ConfigurationBuilder(kinds: kinds, values: values, valuesOfRest: values)
             .build(files, trying: tried)
         return (configuration.rules, findings.sorted().filter { $0.file == tried.path })
     }
@@ -146,15 +146,23 @@ public struct ConfigurationLoader: Sendable {
     func load(
         _ files: [ConfigurationFile], _ findings: Findings = Findings(), _ commands: SecretCommands = SecretCommands()
     ) -> Loaded {
-        let answers = readsSecrets ? commands.run(programs(in: files)) : [:]
-        let secrets = SecretReader(
-            environment: environment, findings: findings, answers: answers, reads: readsSecrets)
-        let configuration = build(files, secrets)
-        return Loaded(configuration: findings.hasErrors ? nil : configuration, diagnostics: findings.sorted())
+        let answers = secrets == .none ? [:] : commands.run(programs(in: files))
+        let reader = SecretReader(
+            environment: environment, findings: findings, answers: answers, reads: secrets != .none)
+        let configuration = build(files, reader)
+        return Loaded(
+            configuration: findings.hasErrors ? nil : configuration, readable: configuration,
+            diagnostics: findings.sorted())
     }
 
-    private func build(_ files: [ConfigurationFile], _ secrets: SecretReader) -> Configuration {
-        ConfigurationBuilder(kinds: kinds, values: ValueReader(secrets: secrets), now: clock?.now().wall).build(files)
+    private func build(_ files: [ConfigurationFile], _ reader: SecretReader) -> Configuration {
+        let rest =
+            secrets == .ofSources
+            ? SecretReader(environment: environment, findings: reader.findings, reads: false) : reader
+        return ConfigurationBuilder(
+            kinds: kinds, values: ValueReader(secrets: reader), valuesOfRest: ValueReader(secrets: rest),
+            now: clock?.now().wall
+        ).build(files)
     }
 
     /// Returns the programs that secrets name. Only a whole reading tells them from other options called `command`.
@@ -197,6 +205,16 @@ public struct ConfigurationLoader: Sendable {
         var isDirectory: ObjCBool = false
         return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory.boolValue
     }
+}
+
+/// Which secrets are read. One that is not read has an empty value, and is no error where it is missing.
+public enum SecretScope: Sendable {
+    /// None: for commands that neither poll nor send, which work in a shell without the credentials of the service.
+    case none
+    /// Those of servers and sources: for commands that poll, and send nothing.
+    case ofSources
+    /// All of them.
+    case all
 }
 
 /// The tables of kinds.

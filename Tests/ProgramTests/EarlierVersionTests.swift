@@ -29,7 +29,7 @@ struct EarlierVersionTests {
         let directory = version.appending(path: "configuration").path
         let loaded = ConfigurationLoader(
             directory: directory, sourceKinds: KindRegistry.sourceKinds, sinkKinds: KindRegistry.sinkKinds,
-            recurrence: RecurrenceDays.days, environment: [:], readsSecrets: false
+            recurrence: RecurrenceDays.days, environment: [:], secrets: .none
         ).load()
         // A key that goes is a warning until then. Beside the key of a shared journal a sink of one machine names its watcher,
         // which the examples do not.

@@ -6,31 +6,46 @@ import VedetteDocument
 
 /// Reads the configuration for a command, with the kinds of this program.
 enum UserConfiguration {
-    static func loader(_ places: Paths, readsSecrets: Bool = true) -> ConfigurationLoader {
+    static func loader(_ places: Paths, secrets: SecretScope = .all) -> ConfigurationLoader {
         ConfigurationLoader(
             directory: places.config, sourceKinds: KindRegistry.sourceKinds, sinkKinds: KindRegistry.sinkKinds,
-            recurrence: RecurrenceDays.days, readsSecrets: readsSecrets, clock: SystemClock())
+            recurrence: RecurrenceDays.days, secrets: secrets, clock: SystemClock())
     }
 
     /// Loads the configuration, or prints all of its errors and throws `Exit`: 78, or 75 when each of them may pass by
     /// itself.
     /// - Parameters:
     ///   - log: gets the warnings of a configuration without errors; nil drops them.
-    ///   - readsSecrets: whether the command polls or sends. Others work in a shell without the credentials of the service.
     static func load(
-        _ places: Paths, log: (any Log)? = nil, readsSecrets: Bool = true
+        _ places: Paths, log: (any Log)? = nil, secrets: SecretScope = .all
     ) throws -> Configuration {
-        try configuration(of: loader(places, readsSecrets: readsSecrets).load(), log)
+        try configuration(of: loader(places, secrets: secrets).load(), log)
     }
 
     /// Reads what `status` needs. Errors in files are only counted: a watcher goes on with what it has read before.
     static func facts(_ places: Paths) throws -> ConfigurationFacts {
-        let loaded = loader(places, readsSecrets: false).load()
-        let errors = loaded.diagnostics.filter { $0.severity == .error }
-        if loaded.directory != nil, errors.contains(where: { $0.file.hasSuffix(".yaml") }) {
-            return ConfigurationFacts(errors: errors.count)
-        }
+        let loaded = loader(places, secrets: .none).load()
+        if let errors = errors(inFiles: loaded) { return ConfigurationFacts(errors: errors) }
         return try configuration(of: loaded, nil).facts
+    }
+
+    /// Reads what a command needs that asks for names, without secrets. Beside errors in files it goes on with what could be
+    /// read, and says so: a watcher runs with what it has read before, and a message is acknowledged on a bad day.
+    static func readable(_ places: Paths) throws -> Configuration {
+        let loaded = loader(places, secrets: .none).load()
+        guard let errors = errors(inFiles: loaded), let readable = loaded.readable,
+            !readable.sources.isEmpty || !readable.rules.isEmpty
+        else { return try configuration(of: loaded, nil) }
+        Output.diagnose(
+            "warning: the configuration has \(counted(errors, "error")), which `vedette check` lists; this uses what could be read"
+        )
+        return readable
+    }
+
+    /// How many errors there are, some of them in files; nil for none there.
+    private static func errors(inFiles loaded: Loaded) -> Int? {
+        let errors = loaded.diagnostics.filter { $0.severity == .error }
+        return loaded.directory != nil && errors.contains { $0.file.hasSuffix(".yaml") } ? errors.count : nil
     }
 
     private static func configuration(of loaded: Loaded, _ log: (any Log)?) throws -> Configuration {

@@ -21,7 +21,7 @@ struct AcceptCommand: AsyncParsableCommand {
     @OptionGroup var places: Paths
 
     func run() async throws {
-        let source = try UserConfiguration.source(source, in: try UserConfiguration.load(places, readsSecrets: false))
+        let source = try UserConfiguration.source(source, in: try UserConfiguration.readable(places))
         let journal = try places.journal
         try await journal.accept(source: source.name, at: SystemClock().now().wall)
         if await journal.watcher() == nil {

@@ -36,7 +36,7 @@ struct AckCommand: AsyncParsableCommand {
     @OptionGroup var places: Paths
 
     func run() async throws {
-        let configuration = try UserConfiguration.load(places, readsSecrets: false)
+        let configuration = try UserConfiguration.readable(places)
         let rule = try UserConfiguration.rule(rule, in: configuration)
         let journal = try places.journal
         let firing = try await journal.reader().ruleMemories().filter { $0.key.rule == rule.name }

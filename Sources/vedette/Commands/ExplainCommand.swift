@@ -50,7 +50,7 @@ struct ExplainCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let configuration = try UserConfiguration.load(places, readsSecrets: false)
+        let configuration = try UserConfiguration.readable(places)
         if isAboutNow, let key {
             let rule = try UserConfiguration.rule(event, in: configuration)
             return try await explainNow(rule, key, configuration, try await places.journal.reader())

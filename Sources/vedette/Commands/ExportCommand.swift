@@ -18,7 +18,7 @@ struct ExportCommand: AsyncParsableCommand {
     @OptionGroup var places: Paths
 
     func run() async throws {
-        let feeds = try UserConfiguration.load(places, readsSecrets: false).sources.filter { $0.kindName == "feed" }
+        let feeds = try UserConfiguration.load(places, secrets: .none).sources.filter { $0.kindName == "feed" }
         let open = feeds.filter {
             $0.server.credentials == nil && $0.server.headers.isEmpty && !$0.url.hasPrefix("file:")
         }

@@ -31,7 +31,7 @@ struct ImportCommand: AsyncParsableCommand {
     func run() async throws {
         let list = try ImportList(try InputFile.bytes(file), name: file, format: format)
         // A secret that is not stored yet is no reason to import a source twice.
-        let loader = UserConfiguration.loader(places, readsSecrets: false)
+        let loader = UserConfiguration.loader(places, secrets: .none)
         let known = loader.load().configuration.map { Set($0.sources.map(\.url)) } ?? []
         let text = ImportText(list, name: file, known: known, names: loader.names())
         for line in text.lines { try Output.print(line) }

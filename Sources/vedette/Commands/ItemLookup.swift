@@ -39,17 +39,21 @@ enum ItemLookup {
     static func isAddress(_ text: String) -> Bool { WebURL(text) != nil || text.hasPrefix("file:///") }
 
     /// Finds the source of that name, or reads the URL or file. `./NAME` is always the file.
-    /// - Parameter kind: of a URL or file; nil to recognise it.
-    static func subject(_ text: String, kind: String?, in places: Paths, readsSecrets: Bool) async throws -> Subject {
+    /// - Parameters:
+    ///   - kind: of a URL or file; nil to recognise it.
+    ///   - isFresh: whether the source is to be read now.
+    static func subject(_ text: String, kind: String?, in places: Paths, isFresh: Bool) async throws -> Subject {
         if isAddress(text) { return .read(try await items(at: text, kind: kind)) }
-        let loader = UserConfiguration.loader(places, readsSecrets: readsSecrets)
+        let loader = UserConfiguration.loader(places, secrets: isFresh ? .ofSources : .none)
         // A file can be listed without a configuration, and beside a broken one.
         guard FileManager.default.fileExists(atPath: text) else {
             if loader.isMissing {
                 throw Exit(.usage, "there is no file '\(text)', and no configuration with a source of that name")
             }
-            return .source(
-                try UserConfiguration.source(text, in: try UserConfiguration.load(places, readsSecrets: readsSecrets)))
+            let configuration =
+                isFresh
+                ? try UserConfiguration.load(places, secrets: .ofSources) : try UserConfiguration.readable(places)
+            return .source(try UserConfiguration.source(text, in: configuration))
         }
         if let source = loader.load().configuration?.sources.first(where: { $0.name == text }) {
             return .source(source)

@@ -45,7 +45,7 @@ struct ListCommand: AsyncParsableCommand {
             guard let journal else { return nil }
             return try await ItemLookup.snapshot(of: subject, in: journal)
         }
-        switch try await ItemLookup.subject(subject, kind: kind, in: places, readsSecrets: fresh) {
+        switch try await ItemLookup.subject(subject, kind: kind, in: places, isFresh: fresh) {
         case .source(let source): try await list(source, journal, snapshot)
         case .read(let items): try show(items)
         }

@@ -61,7 +61,7 @@ struct LoginCommand: AsyncParsableCommand {
     /// Lets a running watcher poll the server's sources that were refused. It reads the new secret then.
     private func pollRefused() async {
         guard let journal = places.journalIfKnown, await journal.watcher() != nil,
-            let configuration = UserConfiguration.loader(places, readsSecrets: false).load().configuration
+            let configuration = UserConfiguration.loader(places, secrets: .none).load().configuration
         else { return }
         let sources = Set(configuration.sources.filter { $0.server.name == server }.map(\.name))
         do throws(JournalError) {

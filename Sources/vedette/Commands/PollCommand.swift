@@ -21,7 +21,7 @@ struct PollCommand: AsyncParsableCommand {
     @OptionGroup var places: Paths
 
     func run() async throws {
-        let source = try UserConfiguration.source(source, in: try UserConfiguration.load(places, readsSecrets: false))
+        let source = try UserConfiguration.source(source, in: try UserConfiguration.readable(places))
         let journal = try places.journal
         guard await journal.watcher() != nil else {
             throw Exit(.unavailable, "no watcher runs; `vedette list \(source.name) --fresh` polls without one")

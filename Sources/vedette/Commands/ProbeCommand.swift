@@ -99,7 +99,7 @@ struct ProbeCommand: AsyncParsableCommand {
             url, server: try server.map(find), kind: kind, userAgent: userAgent, ask: ask, bounds: bounds)
         let prober = Prober(
             target: target, kind: kind, userAgent: userAgent, ask: ask,
-            loader: UserConfiguration.loader(places, readsSecrets: false))
+            loader: UserConfiguration.loader(places, secrets: .none))
         let client = try HTTPClient(pages: HTMLLoginPage())
         let result: Result<Prober.Finding, any Error>
         do { result = .success(try await prober.probe(SourceFetcher(web: client))) } catch { result = .failure(error) }
@@ -110,7 +110,7 @@ struct ProbeCommand: AsyncParsableCommand {
     }
 
     private func find(_ name: String) throws -> Server {
-        let servers = try UserConfiguration.load(places).servers
+        let servers = try UserConfiguration.load(places, secrets: .ofSources).servers
         if let found = servers.first(where: { $0.name == name }) { return found }
         throw Exit.unknown("server", name, among: servers.map(\.name))
     }

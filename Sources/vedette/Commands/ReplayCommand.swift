@@ -101,7 +101,7 @@ struct ReplayCommand: AsyncParsableCommand {
                 url: "https://replay.example.org", interval: PollInterval(every: entry.every))
             return (source, RuleSet([]), arguments)
         }
-        let configuration = try UserConfiguration.load(places, readsSecrets: false)
+        let configuration = try UserConfiguration.load(places, secrets: .none)
         let source = try UserConfiguration.source(arguments[0], in: configuration)
         if arguments.count < 2 { throw Exit(.usage, "name at least one file after the source") }
         return (source, RuleSet(configuration.rules), Array(arguments.dropFirst()))

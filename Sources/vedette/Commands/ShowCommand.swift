@@ -41,7 +41,7 @@ struct ShowCommand: AsyncParsableCommand {
     @OptionGroup var colour: ColourOptions
 
     func run() async throws {
-        switch try await ItemLookup.subject(source, kind: kind, in: places, readsSecrets: false) {
+        switch try await ItemLookup.subject(source, kind: kind, in: places, isFresh: false) {
         case .source(let source): try await show(source)
         case .read(let items):
             let item = try ItemLookup.item(key, among: items, of: source)
@@ -59,7 +59,7 @@ struct ShowCommand: AsyncParsableCommand {
         if item == nil, !stored {
             let isWatched = try await places.journal.watcher() != nil
             if snapshot == nil || !isWatched {
-                let configuration = try UserConfiguration.load(places)
+                let configuration = try UserConfiguration.load(places, secrets: .ofSources)
                 let items = try await ItemLookup.live(try UserConfiguration.source(source.name, in: configuration))
                 item = try ItemLookup.item(key, among: items, of: source.name)
                 readAt = SystemClock().now().wall
@@ -106,9 +106,10 @@ struct ShowCommand: AsyncParsableCommand {
     private func details(of item: Item, in source: Source) async throws -> Fields {
         guard !stored, !source.kind.links(of: item, base: source.url, all: true).isEmpty else { return [:] }
         guard
-            let source = UserConfiguration.loader(places).load().configuration?.sources.first(where: {
-                $0.name == source.name
-            })
+            let source = UserConfiguration.loader(places, secrets: .ofSources).load().configuration?.sources.first(
+                where: {
+                    $0.name == source.name
+                })
         else {
             Output.diagnose(
                 "vedette: \(source.name): its links are not read, since the secrets of the configuration are not here")

@@ -143,7 +143,7 @@ struct SnoozeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let now = SystemClock().now().wall
-        let configuration = try UserConfiguration.load(places, readsSecrets: false)
+        let configuration = try UserConfiguration.readable(places)
         var silence = try await subject.silence(configuration, places.journal, at: now)
         silence.drops = drop
         silence.from = try from.map { text in
@@ -239,7 +239,7 @@ struct MuteCommand: AsyncParsableCommand {
 
     func run() async throws {
         let now = SystemClock().now().wall
-        let configuration = try UserConfiguration.load(places, readsSecrets: false)
+        let configuration = try UserConfiguration.readable(places)
         try await subject.silence(configuration, places.journal, at: now).keep(in: places.journal)
     }
 }

@@ -69,7 +69,7 @@ struct TailCommand: AsyncParsableCommand {
     /// Warns of a name that no item of the configured sources can have. Stored events may be of sources that are gone, so it
     /// is no error.
     private func warn(of template: String) {
-        let loaded = UserConfiguration.loader(places, readsSecrets: false).load()
+        let loaded = UserConfiguration.loader(places, secrets: .none).load()
         guard let names = loaded.configuration?.templateNames else { return }
         do throws(TemplateError) {
             _ = try MustacheTemplate(template, names: names)

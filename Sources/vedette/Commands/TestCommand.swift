@@ -31,7 +31,7 @@ struct TestCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard let since else { return try playTests(try UserConfiguration.loadChecked(places)) }
-        let configuration = try UserConfiguration.load(places, readsSecrets: false)
+        let configuration = try UserConfiguration.load(places, secrets: .none)
         guard let age = Duration(configured: since) else {
             throw Exit(.usage, "'\(since)' is no duration; write it as 7d or 12h")
         }

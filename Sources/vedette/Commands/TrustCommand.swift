@@ -58,7 +58,7 @@ struct TrustCommand: AsyncParsableCommand {
 
     private func target() throws -> Target {
         if WebURL(subject) != nil { return (subject, Server(name: ""), []) }
-        let configuration = try UserConfiguration.load(places)
+        let configuration = try UserConfiguration.load(places, secrets: .ofSources)
         let (servers, sources) = (configuration.servers, configuration.sources)
         if let server = servers.first(where: { $0.name == subject }), let url = server.url {
             return (url, server, configuration.files)

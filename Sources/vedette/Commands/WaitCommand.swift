@@ -65,7 +65,7 @@ struct WaitCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let source = try UserConfiguration.source(source, in: try UserConfiguration.load(places, readsSecrets: false))
+        let source = try UserConfiguration.source(source, in: try UserConfiguration.readable(places))
         if gone, source.kind.mode == .window {
             throw Exit(
                 .usage, "\(source.name) is a window: an entry that leaves it is not gone, so --gone would never end")
@@ -170,7 +170,7 @@ struct WaitCommand: AsyncParsableCommand {
 
     /// Watches the source with its secrets, but without rules or sinks, as a running watcher would.
     private func watchAlone(_ progress: Progress) async throws -> WaitGoal.Verdict {
-        var configuration = try UserConfiguration.load(places)
+        var configuration = try UserConfiguration.load(places, secrets: .ofSources)
         var awaited = try UserConfiguration.source(source, in: configuration)
         // Somebody waits for it now.
         awaited.interval.calendar = nil

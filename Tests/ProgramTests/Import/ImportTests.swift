@@ -32,7 +32,7 @@ struct Imported {
     var problems: [String] {
         let loader = ConfigurationLoader(
             directory: "/nonexistent", sourceKinds: KindRegistry.sourceKinds, sinkKinds: KindRegistry.sinkKinds,
-            environment: [:], readsSecrets: false)
+            environment: [:], secrets: .none)
         return loader.load(adding: yaml).map(\.description)
     }
 }
