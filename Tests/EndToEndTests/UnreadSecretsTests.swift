@@ -103,7 +103,7 @@ struct UnreadSecretsTests {
         for command in [
             ["list", "list"], ["show", "list", "web", "--stored"], ["explain", "1"],
             ["snooze", "--rule", "any", "--for", "1h"],
-            ["mute", "--source", "list"], ["accept", "list"], ["wait", "list", "web", "--to", "down"],
+            ["mute", "--source", "list"], ["accept", "list"],
         ] {
             let result = try await Program.run(command + home.places)
             #expect(

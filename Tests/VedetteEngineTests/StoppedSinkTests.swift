@@ -199,7 +199,7 @@ struct StoppedSinkTests {
         second.sink.hang()
         try await second.restore()
         let age = await second.journal.deliveries[1]?.delivery.created.seconds(since: delivery.created)
-        #expect(age == 4 * 86_400)
+        #expect(age == 4.0 * 86_400)
         second.sink.release()
     }
 
