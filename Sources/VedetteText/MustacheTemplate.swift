@@ -3,8 +3,8 @@
 public import VedetteCore
 
 /// A strict subset of Mustache (mustache(5)): `{{name}}`, sections, inverted sections, dotted names and comments. Texts
-/// are plain, so nothing is escaped and `{{{name}}}` and `{{&name}}` mean the same as `{{name}}`; code that puts the result into
-/// markup, JSON or a header escapes it there. A name is always looked up whole, never along the stack of sections.
+/// are plain, so `{{{name}}}` and `{{&name}}` mean the same as `{{name}}`; code that puts the result into markup, JSON or a URL
+/// gives the context an escape. A name is always looked up whole, never along the stack of sections.
 ///
 /// Unknown names, `{{}}`, partials and changed delimiters, which Mustache ignores, are errors here.
 public struct MustacheTemplate: Template {
@@ -64,8 +64,8 @@ private struct Renderer {
             stepsLeft -= 1
             switch part {
             case .text(let literal): append(literal)
-            case .value(let name): append(context[name]?.description ?? "")
-            case .element: append(element ?? "")
+            case .value(let name): append(context.escape(context[name]?.description ?? ""))
+            case .element: append(context.escape(element ?? ""))
             case .section(let name, let isInverted, let inner):
                 let elements = elements(of: name)
                 if isInverted {

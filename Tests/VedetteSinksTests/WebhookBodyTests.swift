@@ -69,6 +69,31 @@ struct WebhookBodyTests {
         #expect(String(decoding: request.body ?? [], as: UTF8.self) == expected)
     }
 
+    @Test(
+        "a list is one value, escaped as a whole",
+        arguments: [
+            (
+                "json", #"{"a": {{item.tags}}, "b": "{{item.tags}}", "c": {{digest.lines}}}"#,
+                #"{"a": "x, \"y\" z", "b": "x, \"y\" z", "c": "one, two"}"#
+            ),
+            ("json", #"[{{#item.tags}}{{.}},{{/item.tags}}1]"#, #"["x","\"y\" z",1]"#),
+            ("form", "b={{item.tags}}&c=1", "b=x%2C%20%22y%22%20z&c=1"),
+            ("form", "{{#item.tags}}b={{.}}&{{/item.tags}}c=1", "b=x&b=%22y%22%20z&c=1"),
+            ("xml", "<t a=\"{{item.tags}}\"/>", "<t a=\"x, &quot;y&quot; z\"/>"),
+        ])
+    func lists(_ format: String, _ text: String, expected: String) async throws {
+        let message = Self.listed
+        #expect(try await body(text, format, message) == expected)
+        #expect(try await url("/x/{{item.tags}}", message) == Self.url + "/x/x%2C%20%22y%22%20z")
+    }
+
+    private static var listed: Message {
+        var event = Event.changed(key: "a")
+        event.item?.fields = ["tags": .list(["x", #""y" z"#])]
+        event.summary = Event.Summary(events: ["0199a"], count: 2, lines: ["one", "two"])
+        return .of(event)
+    }
+
     @Test("in a JSON map a text that is one tag is null for an event without that value, and text otherwise")
     func absent() async throws {
         let body = OptionValue.map([

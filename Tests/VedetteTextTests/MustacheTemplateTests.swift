@@ -41,6 +41,13 @@ struct MustacheTemplateTests {
                 ]) == expected)
     }
 
+    @Test("an escape gets what is shown: a list as one text, and in a section each element")
+    func escapes() throws {
+        let template = try MustacheTemplate("<{{list}} {{#list}}{{.}}{{/list}}>", names: TemplateVocabulary(["list"]))
+        let context = TemplateContext { _ in .list(["x", "y"]) }.escaped { "(\($0))" }
+        #expect(template.render(context) == "<(x, y) (x)(y)>")
+    }
+
     @Test("a value is data: tags inside it are not rendered again")
     func valuesAreData() throws {
         #expect(try render("{{a}}", ["a": "{{b}}", "b": "secret"]) == "{{b}}")

@@ -154,16 +154,3 @@ extension JSON {
         self = (try? JSON(parsing: plain.utf8)) ?? Double(plain).map(JSON.number(rounded:)) ?? .null
     }
 }
-
-extension TemplateContext {
-    /// Returns the same names with escaped values.
-    func escaped(_ escape: @escaping @Sendable (String) -> String) -> TemplateContext {
-        TemplateContext { name in
-            switch self[name] {
-            case .text(let text): .text(escape(text))
-            case .list(let list): .list(list.map(escape))
-            case nil: nil
-            }
-        }
-    }
-}
