@@ -68,13 +68,17 @@ struct ChatReplyTests {
         arguments: [
             ("slack", 400, "user_not_found", "correct the url"), ("slack", 403, "invalid_token", "correct the url"),
             ("mattermost", 400, #"{"id":"web.incoming_webhook.channel.app_error"}"#, "correct the channel"),
+            ("mattermost", 400, #"{"id":"web.incoming_webhook.user.app_error"}"#, "correct the channel"),
+            ("mattermost", 400, #"{"id":"api.post.create_post.can_not_post_to_deleted.error"}"#, "correct the channel"),
+            ("discord", 400, #"{"code":50035,"errors":{"username":{"_errors":[]}}}"#, "correct the username"),
+            ("discord", 400, #"{"code":160005}"#, "correct the thread"),
             ("discord", 400, #"{"code":220001}"#, "thread"), ("discord", 404, #"{"code":10003}"#, "correct the thread"),
             ("teams", 400, #"{"error":{"code":"WorkflowTriggerIsNotEnabled","message":"m"}}"#, "turn the workflow on"),
             ("teams", 401, #"{"error":{"code":"DirectApiAuthorizationRequired"}}"#, "anyone"),
             ("matrix", 401, #"{"errcode":"M_UNKNOWN_TOKEN"}"#, "access token"),
             ("matrix", 403, #"{"errcode":"M_FORBIDDEN","error":"x"}"#, "invite the user"),
             ("matrix", 404, #"{"errcode":"M_UNRECOGNIZED"}"#, "correct the url"), ("gotify", 401, "", "credentials"),
-            ("ntfy", 403, #"{"code":40301}"#, "code 40301"),
+            ("ntfy", 403, #"{"code":40301}"#, "code 40301"), ("ntfy", 400, #"{"code":40010}"#, "correct the topic"),
             ("googlechat", 403, #"{"error":{"status":"PERMISSION_DENIED"}}"#, "PERMISSION_DENIED"),
             ("telegram", 404, #"{"ok":false,"error_code":404,"description":"Not Found"}"#, "token is wrong"),
             ("telegram", 400, #"{"ok":false,"description":"Bad Request: chat not found"}"#, "chat not found"),
@@ -88,6 +92,22 @@ struct ChatReplyTests {
         }
         #expect(reason.contains(words), "\(reason)")
         #expect(reason.contains("\(status)"))
+    }
+
+    @Test(
+        "a refusal of Telegram that is about the whole chat pauses the sink",
+        arguments: [
+            "not enough rights to send text messages to the chat", "need administrator rights in the channel chat",
+            "CHAT_WRITE_FORBIDDEN", "have no write access to the chat", "have no rights to send a message",
+            "TOPIC_CLOSED", "TOPIC_DELETED",
+        ])
+    func rightsInTelegram(_ words: String) async throws {
+        let outcome = try await outcome("telegram", 400, #"{"ok":false,"description":"Bad Request: \#(words)"}"#)
+        guard case .paused(let reason) = outcome else {
+            Issue.record("not paused: \(outcome)")
+            return
+        }
+        #expect(reason.contains(words))
     }
 
     @Test(
@@ -110,6 +130,7 @@ struct ChatReplyTests {
         "a message that a chat refuses is dead at once, with the chat's error code",
         arguments: [
             ("slack", 400, "invalid_payload", "invalid_payload"), ("discord", 400, #"{"code":50035}"#, "code 50035"),
+            ("discord", 400, #"{"code":50035,"errors":{"embeds":{"0":{}}}}"#, "code 50035"),
             ("matrix", 413, #"{"errcode":"M_TOO_LARGE"}"#, "M_TOO_LARGE"),
             ("telegram", 400, #"{"ok":false,"description":"Bad Request: message is too long"}"#, "message is too long"),
             ("googlechat", 400, #"{"error":{"status":"INVALID_ARGUMENT"}}"#, "INVALID_ARGUMENT"),

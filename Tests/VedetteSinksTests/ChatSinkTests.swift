@@ -71,6 +71,17 @@ struct ChatSinkTests {
         #expect(reason.contains("there is none of that name"))
     }
 
+    @Test("Matrix: a room that the homeserver cannot join pauses the sink, since it refuses every message")
+    func impossibleRoom() async throws {
+        let fetcher = ScriptedFetcher(status: 400, body: #"{"errcode":"M_INCOMPATIBLE_ROOM_VERSION"}"#)
+        let sink = try ChatSample.of("matrix").sink(fetcher, more: ["room": .text("#team:example.org")])
+        guard case .paused(let reason) = await sink.deliver(.of()) else {
+            Issue.record("not paused")
+            return
+        }
+        #expect(reason.contains("M_INCOMPATIBLE_ROOM_VERSION") && reason.contains("correct the room"))
+    }
+
     private func body(_ request: Request?) throws -> JSON { try JSON(parsing: request?.body ?? []) }
 
     private func replacing(_ name: String?) -> Message {

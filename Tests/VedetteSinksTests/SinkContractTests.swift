@@ -81,6 +81,9 @@ struct ChatOptionTests {
     static let wrong: [(kind: String, option: String, value: OptionValue)] = [
         ("slack", "url", .text("ftp://x")), ("slack", "url", .text("http://hooks.slack.com/services/T/B/s3cret")),
         ("slack", "url", .text("https://hooks.slack.com/triggers/T/s3cret")),
+        ("slack", "url", .text("https://hooks.slack.com/workflows/T/A/1/s3cret")),
+        ("discord", "username", .text("Discord alerts")), ("discord", "username", .text("clyde2")),
+        ("discord", "username", .text("Here")),
         ("slack", "url", .text("https://hooks.slack.com/")), ("slack", "url", .text("https://slack.com.evil")),
         ("mattermost", "url", .text("https://chat.example.com/s3cret")), ("mattermost", "channel", .text(" ")),
         ("mattermost", "username", .text("a\nb")), ("discord", "thread", .text("abc")),

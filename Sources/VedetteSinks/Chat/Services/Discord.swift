@@ -16,9 +16,12 @@ enum DiscordKind {
             if let thread, !thread.utf8.allSatisfy({ (48...57).contains($0) }) {
                 throw OptionProblem("thread", detail: "is the thread's number: turn on developer mode and copy its id")
             }
+            let username = try options.line("username")
+            if let detail = username.flatMap(Discord.problem(inUsername:)) {
+                throw OptionProblem("username", detail: detail)
+            }
             return Discord(
-                address: try WebhookAddress(options, problem: Discord.problem), username: try options.line("username"),
-                thread: thread)
+                address: try WebhookAddress(options, problem: Discord.problem), username: username, thread: thread)
         })
 }
 
@@ -42,6 +45,15 @@ struct Discord: Chat {
                 + (parts.count > 4 ? ", without /slack or /github" : "")
         }
         return nil
+    }
+
+    /// https://discord.com/developers/docs/resources/webhook#create-webhook
+    static func problem(inUsername name: String) -> String? {
+        let name = name.lowercased()
+        if let word = ["discord", "clyde"].first(where: name.contains) {
+            return "must not contain '\(word)': Discord refuses it"
+        }
+        return ["everyone", "here"].contains(name) ? "must not be '\(name)': Discord refuses it" : nil
     }
 
     /// The sum of an embed's texts may be 6,000: 256 + 3,000 + 8 · (60 + 200) + 200 at most.
@@ -81,8 +93,11 @@ struct Discord: Chat {
         switch (reply.status, number) {
         case (429, _): return reply.outcome(code, wait: ChatReply.wait(seconds: json["retry_after"]?.double))
         case (_, 10015?): return reply.disabling(code, "the webhook was deleted; make a new one")
-        case (_, 10003?), (_, 50083?): return reply.pausing(code, "correct the thread")
+        case (_, 10003?), (_, 50083?), (_, 160005?): return reply.pausing(code, "correct the thread")
         case (_, 220001?): return reply.pausing(code, "a forum takes messages in a thread only; write 'thread'")
+        // The other fields that Discord may find wrong are the message's.
+        case (400, 50035?) where json["errors"]?["username"] != nil:
+            return reply.pausing(code, "correct the username")
         default: return reply.outcome(code)
         }
     }

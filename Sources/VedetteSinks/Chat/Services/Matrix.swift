@@ -77,8 +77,12 @@ struct Matrix: Chat {
         guard reply.status != 404 else {
             return reply.pausing(reply.json?["errcode"]?.string, "correct the room: there is none of that name")
         }
-        let outcome = outcome(of: reply)
-        return outcome == .delivered ? .retry(reason: "the receiver's answer names no room", after: nil) : outcome
+        switch outcome(of: reply) {
+        case .delivered: return .retry(reason: "the receiver's answer names no room", after: nil)
+        // A room that cannot be joined refuses every message.
+        case .rejected: return reply.pausing(reply.json?["errcode"]?.string, "correct the room")
+        case let outcome: return outcome
+        }
     }
 
     /// The user may have been invited since, or removed and invited again.

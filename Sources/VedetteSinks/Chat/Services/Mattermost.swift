@@ -51,7 +51,10 @@ struct Mattermost: Chat {
         case "web.incoming_webhook.invalid.app_error", "web.incoming_webhook.disabled.app_error":
             return reply.disabling(code, "make a new incoming webhook, or have them enabled")
         case "web.incoming_webhook.channel.app_error", "web.incoming_webhook.permissions.app_error",
-            "web.incoming_webhook.channel_locked.app_error":
+            "web.incoming_webhook.channel_locked.app_error", "web.incoming_webhook.user.app_error",
+            // The channel is archived, or the person takes no messages of a stranger.
+            "api.post.create_post.can_not_post_to_deleted.error",
+            "api.post.create_post.can_not_post_in_restricted_dm.error":
             return reply.pausing(code, "correct the channel")
         default: return reply.outcome(code)
         }

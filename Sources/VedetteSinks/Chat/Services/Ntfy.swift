@@ -123,6 +123,9 @@ struct Ntfy: Chat {
             let names = [json?["sequence_id"]?.string, json?["id"]?.string].compactMap { $0 }
             return .delivered(as: names.first(where: Ntfy.isWord))
         }
-        return reply.outcome(reply.json?["code"]?.int64.map { "code \($0)" })
+        let number = reply.json?["code"]?.int64
+        let code = number.map { "code \($0)" }
+        // No topic, or a name that the server keeps for itself.
+        return number == 40009 || number == 40010 ? reply.pausing(code, "correct the topic") : reply.outcome(code)
     }
 }

@@ -32,10 +32,10 @@ struct Slack: Chat {
     static func problem(_ url: WebURL) -> String? {
         guard url.isAt("slack.com") || url.isAt("slack-gov.com") else { return nil }
         if url.scheme != "https" { return "must begin with https://" }
-        if url.path.hasPrefix("/triggers/") {
+        if url.path.hasPrefix("/triggers/") || url.path.hasPrefix("/workflows/") {
             return "starts a workflow, which takes no message; make an incoming webhook in an app of your workspace"
         }
-        return url.path.hasPrefix("/services/") || url.path.hasPrefix("/workflows/")
+        return url.path.hasPrefix("/services/")
             ? nil : "is no incoming webhook: those read https://hooks.slack.com/services/T…/B…/…"
     }
 

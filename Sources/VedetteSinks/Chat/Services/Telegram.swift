@@ -123,6 +123,12 @@ struct Telegram: Chat {
         }
     }
 
+    /// Words of refusals that are about the chat and not about the message, in lower case.
+    private static let refusals = [
+        "not enough rights", "need administrator rights", "no rights to send", "have no write access",
+        "chat_write_forbidden", "chat_admin_required", "chat_restricted",
+    ]
+
     /// https://core.telegram.org/bots/api#making-requests
     func outcome(of reply: ChatReply) -> Outcome {
         guard let json = reply.json, json["ok"] == .bool(false) else {
@@ -141,6 +147,10 @@ struct Telegram: Chat {
         case (400, let code?) where code.contains("chat not found"):
             return reply.pausing(code, "correct the chat, and write to the bot or add it there first")
         case (400, let code?) where code.contains("thread not found"): return reply.pausing(code, "correct the thread")
+        case (400, let code?) where code.contains("topic_"):
+            return reply.pausing(code, "open the topic, or correct the thread")
+        case (400, let code?) where Telegram.refusals.contains { code.contains($0) }:
+            return reply.pausing(code, "let the bot write there")
         default: return reply.outcome((200..<300).contains(reply.status) ? nil : code)
         }
     }
