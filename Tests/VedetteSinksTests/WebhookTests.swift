@@ -136,7 +136,7 @@ struct WebhookTests {
             (["url": .text("https://a:s3cret@x/")], ["url"]), (["url": .secret(Secret("s3cret"))], ["url"]),
             (["url": .text("https://x/a b")], ["url"]), (["url": .text("https://s3cret:99999/")], ["url"]),
             (["url": .text("https://[::1/s3cret")], ["url"]), (["url": .text("https://{{s3cret}}/")], ["url"]),
-            (["method": .text("CONNECT")], ["method"]),
+            (["method": .text("CONNECT")], ["method"]), (["method": .text("head")], ["method"]),
             (["method": .text("PO ST")], ["method"]), (["timeout": .duration(.zero)], ["timeout"]),
             (["headers": .headers([Header("a b", "x")])], ["headers", "a b"]),
             (["headers": .headers([Header("Host", "x")])], ["headers", "Host"]),

@@ -41,7 +41,7 @@ struct WebhookSettings: Sendable {
         if path != nil, url.value.contains(where: { "?#".contains($0) }) {
             throw OptionProblem("path", detail: "stands behind the url, which must then hold neither ? nor #")
         }
-        if !HTTPSyntax.isToken(method) || ["CONNECT", "TRACE"].contains(method.uppercased()) {
+        if !HTTPSyntax.isToken(method) || ["CONNECT", "HEAD", "TRACE"].contains(method.uppercased()) {
             throw OptionProblem("method", detail: "is no method that carries a body; write POST, PUT or PATCH")
         }
         for header in headers { try check(header) }
@@ -49,7 +49,7 @@ struct WebhookSettings: Sendable {
 
     /// Methods differ by case (RFC 9110 §9.1), and nobody means `put`.
     private static func method(_ text: String) -> String {
-        let usual = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+        let usual = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
         return usual.first { $0 == text.uppercased() } ?? text
     }
 
