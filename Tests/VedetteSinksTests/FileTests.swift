@@ -3,6 +3,7 @@
 import Foundation
 import Testing
 import VedetteCore
+import VedetteText
 
 @testable import VedetteSinks
 
@@ -27,6 +28,16 @@ struct FileTests {
         #expect(try lines.map { Event(json: try JSON(parsing: $0))?.item?.title } == hostileTitles)
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         #expect(mode == 0o600)
+        try FileManager.default.removeItem(at: directory)
+    }
+
+    @Test("the line break at the end of a block of YAML is not a part of the line, one within it is shown")
+    func block() async throws {
+        let path = directory.appending(path: "events.txt").path
+        let template = try MustacheTemplate("{{item.title}}:\n{{change.to}}\n", names: .message)
+        let sink = try sink(path, ["template": .template(template)])
+        #expect(await sink.deliver(.of(.changed(title: "a"))) == .delivered)
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "a:\\nReady for use\n")
         try FileManager.default.removeItem(at: directory)
     }
 

@@ -26,7 +26,10 @@ enum LineFormat: Sendable {
         case .json: return message.json.bytes
         case .line: return Array(line.text(message).utf8)
         case .template(let template):
-            return Array(TerminalText.safe(template.render(message.templateContext), limit: 10_000).utf8)
+            var text = template.render(message.templateContext)
+            // A block of YAML (`template: |`) ends in a line break.
+            while text.last?.isNewline == true { text.removeLast() }
+            return Array(TerminalText.safe(text, limit: 10_000).utf8)
         }
     }
 }
