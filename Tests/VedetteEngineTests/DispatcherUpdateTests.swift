@@ -59,6 +59,19 @@ struct DispatcherUpdateTests {
         await run.dispatcher.stop(by: run.clock.now().boot)
     }
 
+    @Test("the end changes the message of its match also after a hundred messages about others")
+    func outage() async throws {
+        let chat = ChangingChat()
+        let run = DeliveryRun(["chat": chat])
+        let keys = ["a"] + (1...Message.maximumEarlier + 10).map(String.init)
+        for key in keys { try await run.tell("\(key) down", key: key, sink: "chat") }
+        await run.advance { chat.fake.seen.count == keys.count }
+        try await run.tell("a up", .resolved, key: "a", sink: "chat")
+        await run.advance { chat.fake.seen.count == keys.count + 1 }
+        #expect(chat.fake.seen.last == "a up" && chat.fake.replaced.last == "a down")
+        await run.dispatcher.stop(by: run.clock.now().boot)
+    }
+
     @Test("in a storm under a limit the joined end changes the message about the group")
     func storm() async throws {
         let chat = ChangingChat()

@@ -2,7 +2,7 @@
 
 /// Which earlier message a later one takes the place of, where a receiver can change what it has.
 extension Message {
-    /// The most earlier messages that are looked at.
+    /// The most earlier messages of its rule that are looked at, and of older ones the most about its subject or about several.
     public static let maximumEarlier = 100
 
     /// Whether it may take the place of an earlier message. A new match is a new message: a changed one makes no sound.

@@ -47,11 +47,17 @@ extension Dispatcher {
 
     /// Returns the receiver's name of the message whose place this one takes; nil to send it as a new one.
     func replaced(by delivery: Delivery) async -> String? {
-        let message = delivery.message
+        let (message, most) = (delivery.message, Message.maximumEarlier)
         await waitForOutcomes()
         do throws(JournalError) {
-            return message.replaced(
-                among: try await dependencies.journal.sent(before: delivery, limit: Message.maximumEarlier))
+            var earlier = try await dependencies.journal.sent(before: delivery, limit: most)
+            // In a large outage its rule may have sent that many about other subjects since.
+            if earlier.count == most, !message.subject.isEmpty, let oldest = earlier.last?.id {
+                earlier += try await dependencies.journal.messages(
+                    of: message.rule, to: message.sink, about: message.subject, before: oldest, limit: most
+                ).map(\.delivery).filter { $0.receiverID != nil }
+            }
+            return message.replaced(among: earlier)
         } catch {
             dependencies.log.log(.warning, "failed to find the message that a later one changes: \(error.detail)")
             return nil
