@@ -101,6 +101,19 @@ struct MessageTextTests {
                 == "lab · after 1 min · 2 messages held back before\nweb: slow\ndb: down\nand 1 more")
     }
 
+    @Test("a template of a sink knows the group of a message about several")
+    func group() throws {
+        let digest = DigestPlan(release: .every(.seconds(60)), by: .field("site"))
+        let rule = Rule.when(.appears, gates: { $0.digest = digest })
+        var one = event()
+        one.item?.fields["site"] = "lab-2"
+        let about = one.message(about: [one, one], of: rule, id: Identifier("d"), at: Timestamp(milliseconds: 0))
+        let message = rule.delivery(
+            of: about, to: Rule.NotificationTarget(sink: "out"), at: Timestamp(milliseconds: 0), Identifier("m")
+        ).message
+        #expect(message.templateContext["group"] == "lab-2")
+    }
+
     @Test("templates know whether a message is the end of what was told")
     func resolved() {
         for (kind, isEnd) in [(Event.Kind.resolved, true), (.recovered, true), (.online, true), (.changed, false)] {

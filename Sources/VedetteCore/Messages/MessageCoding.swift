@@ -7,7 +7,7 @@ extension Message {
     /// The values of the template names for this message.
     public var templateContext: TemplateContext {
         event.templateContext(
-            rule: rule, field: field, suppressed: suppressed,
+            rule: rule, field: field, suppressed: suppressed, group: event.summary?.group,
             acknowledged: event.summary?.acknowledgement?.text(at: event.time))
     }
 
