@@ -71,7 +71,7 @@ private struct QueueModel {
         case 1 where !running.isEmpty:
             let at = random.below(running.count)
             queue.markSlow(running[at].id)
-            running[at].isSlow = running[at].isSlow || running[at].lane == .polls
+            running[at].isSlow = running[at].isSlow || [.polls, .deliveries].contains(running[at].lane)
         default: if !running.isEmpty { queue.finish(running.remove(at: random.below(running.count)).id) }
         }
     }

@@ -70,6 +70,29 @@ struct RequestQueueTests {
         #expect(started(&queue).count == 64)
     }
 
+    @Test("receivers that do not answer delay no other: up to 96 of their requests give back their slot", .tags(.I7))
+    func silentReceivers() {
+        var queue = RequestQueue()
+        func add(_ sink: Int) {
+            for id in sink * 10..<sink * 10 + 4 {
+                queue.add(UInt64(id), lane: .deliveries, origin: "http://h\(sink):80", group: "sink \(sink)")
+            }
+        }
+        for sink in 0..<12 { add(sink) }
+        var running = started(&queue)
+        for id in running { queue.markSlow(id) }
+        running += started(&queue)
+        #expect(running.count == 12 * 4)
+        add(12)
+        #expect(started(&queue).count == 4, "the good one goes at once")
+        for sink in 13..<60 { add(sink) }
+        for _ in 0..<10 {
+            running += started(&queue)
+            for id in running { queue.markSlow(id) }
+        }
+        #expect(running.count + 4 == 32 + 96)
+    }
+
     @Test("a request cancelled in the queue never starts", .tags(.I7))
     func cancelled() {
         var queue = RequestQueue()

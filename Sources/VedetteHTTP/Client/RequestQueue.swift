@@ -40,6 +40,8 @@ struct RequestQueue {
 
     private struct LaneState {
         var running = 0
+        /// Those that gave back their slot.
+        var slow = 0
         /// Queues whose first request may start when the lane has a free slot.
         var ready = FIFO<Int>()
     }
@@ -64,7 +66,6 @@ struct RequestQueue {
     /// Queues that wait for a slot of their group.
     private var blockedByGroup: [String: [Int]] = [:]
     private var countByGroup: [String: Int] = [:]
-    private var slowCount = 0
     private var rateLimiter = OriginRateLimiter()
     /// Queues that wait for the interval of their origin, the earliest last.
     private var rateLimited: [(until: Int64, queue: Int)] = []
@@ -208,14 +209,14 @@ struct RequestQueue {
         if requests[id]?.state == .waiting { requests[id] = nil }
     }
 
-    /// Marks a running poll as slow to answer: it gives back its slot in the lane, but not the one of its origin.
+    /// Marks a running request as slow to answer: it gives back its slot in the lane, but not those of its origin and group.
     mutating func markSlow(_ id: ID) {
-        guard let (index, state) = requests[id], state == .running, queues[index]?.key.lane == .polls,
-            slowCount < Lane.maximumUnanswered
+        guard let (index, state) = requests[id], state == .running, let lane = queues[index]?.key.lane,
+            lanes[lane.index].slow < lane.maximumUnanswered
         else { return }
         requests[id] = (index, .slow)
-        slowCount += 1
-        lanes[Lane.polls.index].running -= 1
+        lanes[lane.index].slow += 1
+        lanes[lane.index].running -= 1
     }
 
     /// Releases the slots of a running request.
@@ -225,7 +226,7 @@ struct RequestQueue {
         else { return }
         requests[id] = nil
         queues[index]?.running -= 1
-        if state == .slow { slowCount -= 1 } else { lanes[key.lane.index].running -= 1 }
+        if state == .slow { lanes[key.lane.index].slow -= 1 } else { lanes[key.lane.index].running -= 1 }
         if key.lane != .streams { origins[origin]?.running -= 1 }
         if let blocked = origins[origin]?.blocked, !blocked.isEmpty {
             origins[origin]?.blocked = []

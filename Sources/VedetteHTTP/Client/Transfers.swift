@@ -255,7 +255,7 @@ final class Transfers {
         }
     }
 
-    /// Marks polls that are slow to answer, and ends transfers whose time is over.
+    /// Marks requests that are slow to answer, and ends transfers whose time is over.
     private func checkTimeouts() {
         let now = KernelClock.monotonic.milliseconds
         guard now - lastTimeoutCheck >= Self.timeoutCheckInterval else { return }

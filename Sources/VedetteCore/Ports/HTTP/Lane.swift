@@ -21,6 +21,12 @@ public enum Lane: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Polls of hosts that answer, but not yet: each has given back its slot, so that it delays no other.
-    public static let maximumUnanswered = 192
+    /// Requests beside those that have no answer after a second: each has given back its slot, so that it delays no other.
+    public var maximumUnanswered: Int {
+        switch self {
+        case .polls: 192
+        case .deliveries: 96
+        case .slowHosts, .streams: 0
+        }
+    }
 }

@@ -18,8 +18,9 @@ struct SystemCheck {
 
     /// Files that are needed with every lane full (I7): a source has one connection, under way or idle.
     private var needed: UInt64 {
-        let polling = Lane.maximumUnanswered + [Lane.polls, .slowHosts, .streams].map(\.slots).reduce(0, +)
-        return UInt64(min(sources, polling) + Lane.deliveries.slots + SystemCheck.others + pageConnections)
+        func all(_ lanes: [Lane]) -> Int { lanes.reduce(0) { $0 + $1.slots + $1.maximumUnanswered } }
+        let polling = min(sources, all([.polls, .slowHosts, .streams]))
+        return UInt64(polling + all([.deliveries]) + SystemCheck.others + pageConnections)
     }
 
     @Findings var findings: [Finding] {
