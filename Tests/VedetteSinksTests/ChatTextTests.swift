@@ -36,6 +36,42 @@ struct ChatTextTests {
         #expect(ChatText.markdown(.utf16, marks: "*").line("a*bc", 3) == "a…")
     }
 
+    @Test(
+        "in a chat that links addresses an address stays whole, and what follows it is escaped again",
+        arguments: [
+            (
+                "see https://wiki.example/run_book#on_call_ *now*",
+                #"see https://wiki.example/run_book#on_call\_ \*now\*"#
+            ),
+            ("https://x.example:80/@ann/a*b*c~d", "https://x.example:80/%40ann/a*b*c~d"),
+            ("(http://x.example/a_b)_c_", #"(http://x.example/a_b)\_c\_"#),
+            ("https://x.example/a_b<_c_", #"https://x.example/a_b<\_c\_"#),
+            ("https://x.example/a[b_c_]", #"https://x.example/a\[b\_c\_\]"#),
+            ("https://x.example/?a_b=1&c=*\n*b*", "https://x.example/?a_b=1&c=\\*\n\\*b\\*"),
+            // No address: no host or path, a name in front of the host, a word in front of all.
+            (
+                "https://*a*/ https://x_y https://@everyone/a_b",
+                "https://\\*a\\*/ https://x\\_y https://@\u{200B}everyone/a\\_b"
+            ),
+            ("ahttps://x.example/*b* @all", "ahttps://x.example/\\*b\\* @\u{200B}all"),
+            ("https://x.example/a*\u{301}b_", "https://x.example/a\\*\u{301}b\\_"),
+        ])
+    func addresses(_ text: String, expected: String) {
+        let markdown = ChatText.markdown(.utf16, marks: "*_~#[]", linksAddresses: true)
+        #expect(markdown.lines(text, 1000) == expected)
+        #expect(markdown.lines(text, 1000, page: nil) == expected)
+        #expect(ChatText.markdown(.utf16, marks: "*_").line("https://x.example/a_b", 100) == #"https://x.example/a\_b"#)
+    }
+
+    @Test("chats that link addresses mention nobody from within one, and titles keep their escapes")
+    func addressesOfChats() {
+        let text = "https://x.example/@everyone/run_book"
+        for chat in [Discord.text, Mattermost.text, Telegram.text] {
+            #expect(chat.lines(text, 100) == "https://x.example/%40everyone/run_book")
+        }
+        #expect(Discord.title.line(text, 100) == #"https://x.example/@\#u{200B}everyone/run\_book"#)
+    }
+
     @Test("a combining mark behind a bracket does not prevent its escape")
     func combining() {
         #expect(ChatText.html(.utf16).line("<\u{338}b>", 100) == "&lt;\u{338}b&gt;")

@@ -22,9 +22,15 @@ struct ChatText: Sendable {
     /// Returns the escape of a scalar that has a meaning there; nil when it has none. It gets scalars and not characters,
     /// since a combining mark behind a `<` makes another character of it, and the chat still reads a `<`.
     var escape: @Sendable (Unicode.Scalar) -> String?
+    /// Whether the chat makes links of web addresses in this text. An escape would be a part of the link, so nothing in an
+    /// address is escaped but `@`, which could mention someone even there.
+    var linksAddresses: Bool
 
-    init(_ unit: TextUnit, escape: @escaping @Sendable (Unicode.Scalar) -> String? = { _ in nil }) {
-        (self.unit, self.escape) = (unit, escape)
+    init(
+        _ unit: TextUnit, linksAddresses: Bool = false,
+        escape: @escaping @Sendable (Unicode.Scalar) -> String? = { _ in nil }
+    ) {
+        (self.unit, self.linksAddresses, self.escape) = (unit, linksAddresses, escape)
     }
 
     /// Returns the text on one line.
@@ -74,8 +80,9 @@ struct ChatText: Sendable {
     /// Returns the beginning of a text that fits, and the place behind it.
     private func start(of text: String, _ limit: Int, most: Int) -> (shown: String, rest: String.Index) {
         var (shown, used, count, at) = ("", 0, 1, text.startIndex)
+        var addresses = WebAddresses(in: text)
         while at < text.endIndex {
-            let piece = self.shown(text[at], "\n")
+            let piece = self.shown(text[at], "\n", isInAddress: linksAddresses && addresses.contain(at))
             used += unit.size(of: piece)
             if text[at].isNewline { count += 1 }
             guard used <= limit, count <= most else {
@@ -97,8 +104,9 @@ struct ChatText: Sendable {
         var used = 0
         // The last place where the text can end and leave room for the `…`.
         var end = 0
-        for character in text {
-            let piece = shown(character, newline)
+        var addresses = WebAddresses(in: text)
+        for (at, character) in zip(text.indices, text) {
+            let piece = shown(character, newline, isInAddress: linksAddresses && addresses.contain(at))
             used += unit.size(of: piece)
             if used > limit { return out[..<out.utf8.index(out.startIndex, offsetBy: end)] + "…" }
             out += piece
@@ -107,7 +115,9 @@ struct ChatText: Sendable {
         return out
     }
 
-    private func shown(_ character: Character, _ newline: Unicode.Scalar) -> String {
+    private func shown(_ character: Character, _ newline: Unicode.Scalar, isInAddress: Bool = false) -> String {
+        // `%40` means the same in an address.
+        if isInAddress { return character == "@" ? "%40" : String(character) }
         if character.isNewline { return escape(newline) ?? String(newline) }
         var piece = ""
         for scalar in character.unicodeScalars {
@@ -144,9 +154,9 @@ extension ChatText {
     }
 
     /// Escapes for Markdown: a backslash before each scalar of `marks`. A zero-width space behind an `@` breaks a mention.
-    static func markdown(_ unit: TextUnit, marks: String) -> ChatText {
+    static func markdown(_ unit: TextUnit, marks: String, linksAddresses: Bool = false) -> ChatText {
         let marks = Set(marks.unicodeScalars)
-        return ChatText(unit) { scalar in
+        return ChatText(unit, linksAddresses: linksAddresses) { scalar in
             if scalar == "@" { return "@\u{200B}" }
             return marks.contains(scalar) ? "\\" + String(scalar) : nil
         }

@@ -34,7 +34,10 @@ struct Discord: Chat {
     var secrets: [Secret] { [address.secret] }
 
     static let plain = ChatText(.utf16)
-    static let text = ChatText.markdown(.utf16, marks: ##"\`*_~|<>#[]"##)
+    /// Titles and names have no links of addresses.
+    static let title = ChatText.markdown(.utf16, marks: marks)
+    static let text = ChatText.markdown(.utf16, marks: marks, linksAddresses: true)
+    private static let marks = ##"\`*_~|<>#[]"##
 
     static func problem(_ url: WebURL) -> String? {
         guard url.isAt("discord.com") || url.isAt("discordapp.com") else { return nil }
@@ -59,7 +62,7 @@ struct Discord: Chat {
     /// The sum of an embed's texts may be 6,000: 256 + 3,000 + 8 · (60 + 200) + 200 at most.
     func post(_ content: ChatContent) throws(MessageError) -> ChatPost {
         let embed = JSON.members([
-            "title": .string(Discord.text.line(content.title, 256)),
+            "title": .string(Discord.title.line(content.title, 256)),
             "url": content.link.map(JSON.string),
             "description": content.text.isEmpty ? nil : .string(Discord.text.lines(of: content, 3000)),
             "color": .number(content.color.rgb),
@@ -80,7 +83,7 @@ struct Discord: Chat {
 
     private func field(_ fact: ChatContent.Fact) -> JSON {
         .members([
-            "name": .string(Discord.text.line(fact.name, 60)), "value": .string(Discord.text.lines(fact.value, 200)),
+            "name": .string(Discord.title.line(fact.name, 60)), "value": .string(Discord.text.lines(fact.value, 200)),
             "inline": .bool(true),
         ])
     }

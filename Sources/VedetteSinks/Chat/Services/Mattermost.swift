@@ -29,7 +29,7 @@ struct Mattermost: Chat {
     /// Titles know no Markdown but links, and would show a backslash; so a zero-width space separates `]` from `(`, as it
     /// separates `@` from a name.
     static let title = ChatText(.utf16) { $0 == "@" || $0 == "]" ? String($0) + "\u{200B}" : nil }
-    static let text = ChatText.markdown(.utf16, marks: #"\`*_[]#~|>!"#)
+    static let text = ChatText.markdown(.utf16, marks: #"\`*_[]#~|>!"#, linksAddresses: true)
 
     static func problem(_ url: WebURL) -> String? {
         url.path.contains("/hooks/") ? nil : "is no incoming webhook: those read https://SERVER/hooks/ID"

@@ -39,7 +39,7 @@ struct Telegram: Chat {
 
     /// An entity makes the title bold, not markup, so nothing needs an escape; but Telegram looks for names behind an `@` in
     /// any text. At most 4,096 UTF-16 units in all.
-    static let text = ChatText(.utf16) { $0 == "@" ? "@\u{200B}" : nil }
+    static let text = ChatText(.utf16, linksAddresses: true) { $0 == "@" ? "@\u{200B}" : nil }
 
     static func problem(inToken token: String) -> String? {
         let parts = token.split(separator: ":", omittingEmptySubsequences: false)
