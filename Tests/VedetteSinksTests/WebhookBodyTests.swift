@@ -119,10 +119,31 @@ struct WebhookBodyTests {
         #expect(String(decoding: request.body ?? [], as: UTF8.self) == #"{"id":"59","n":\#(sent)}"#)
     }
 
-    @Test("a JSON text that no event makes valid is a dead message, which says so")
+    @Test(
+        "a body that is no JSON, whatever an event holds, is refused, and one that some event makes JSON is not",
+        arguments: [
+            ("hello {{item.title}}", false), (#"{"a": "{{item.title}}",}"#, false), (#"{"a" {{item.key}}}"#, false),
+            ("", false), ("[1, {{item.n}}]", true), ("{ {{item.key}}: 1 }", true), (#"{"a": -{{item.n}}}"#, true),
+            ("{{#item.n}}[1]{{/item.n}}{{#item.key}}[2]{{/item.key}}", true),
+            ("{{#item.n}}[{{/item.n}}{{^item.key}}1]{{/item.key}}", true), ("{{#item.n}}1{{/item.n}}", true),
+        ])
+    func possible(_ text: String, isPossible: Bool) throws {
+        let fetcher = ScriptedFetcher(status: 200)
+        let body = try template(text)
+        do {
+            _ = try sink(fetcher, ["body": body])
+            #expect(isPossible)
+        } catch let problem as OptionProblem {
+            #expect(!isPossible && problem.path == ["body"] && problem.detail.contains("format: text"))
+        }
+        _ = try sink(fetcher, ["body": body, "format": .text("text")])
+    }
+
+    @Test("a message of which a JSON text makes no JSON is dead, and says so")
     func invalid() async throws {
         let fetcher = ScriptedFetcher(status: 200)
-        let outcome = try await sink(fetcher, ["body": try template(#"{"a" {{item.key}}}"#)]).deliver(.of())
+        let body = try template(#"{"a": {{#item.title}}1,{{/item.title}}}"#)
+        let outcome = try await sink(fetcher, ["body": body]).deliver(.of())
         #expect(outcome == .rejected(reason: "the body's template makes no JSON of this event"))
         #expect(fetcher.requests.isEmpty)
     }

@@ -8,12 +8,24 @@ enum JSONText {
     /// Marks the beginning and the end of a value. Values have no control characters once they are escaped.
     private static let (begin, end) = ("\u{1}", "\u{2}")
 
-    /// - Returns: the bytes; nil when they are no JSON, whatever the event holds.
+    /// - Returns: the bytes; nil when they are no JSON.
     static func render(_ template: any Template, _ context: TemplateContext) -> [UInt8]? {
         let marked = context.escaped { value in value.isEmpty ? "" : begin + Format.json.escape(value) + end }
         var text = Writer()
         for byte in template.render(marked).utf8 { text.take(byte) }
         return (try? JSON(parsing: text.bytes)) == nil ? nil : text.bytes
+    }
+
+    /// Returns whether some event makes JSON of a template. It is tried with all values, numbers or texts, with none, with each
+    /// one alone and with each one missing.
+    static func isPossible(_ template: any Template) -> Bool {
+        func works(_ isThere: @escaping @Sendable (String) -> Bool) -> Bool {
+            ["1", "x"].contains { text in
+                render(template, TemplateContext { isThere($0) ? .text(text) : nil }) != nil
+            }
+        }
+        return works { _ in true } || works { _ in false }
+            || template.names.contains { name in works { $0 == name } || works { $0 != name } }
     }
 
     private struct Writer {

@@ -89,7 +89,13 @@ struct WebhookSettings: Sendable {
             return .event(mode ?? .structured)
         }
         if mode != nil { throw OptionProblem("mode", detail: "is a form of the event, which `body` replaces") }
-        if case .template(let template) = option { return .text(template, format ?? .json) }
+        if case .template(let template) = option {
+            if format ?? .json == .json, !JSONText.isPossible(template) {
+                throw OptionProblem(
+                    "body", detail: "makes no JSON, whatever an event holds; correct it, or write `format: text`")
+            }
+            return .text(template, format ?? .json)
+        }
         guard let tree = BodyTemplate(option) else {
             throw OptionProblem("body", detail: "holds something that is no JSON")
         }
