@@ -117,8 +117,22 @@ struct HTMLTests {
         #expect(Sparkline.svg([0, 0], label: "").text.contains("points=\"0,23 120,23\""))
     }
 
+    @Test("the smallest and the greatest numbers are drawn, too")
+    func extremeSparklines() {
+        let smallest = Double.leastNonzeroMagnitude
+        for values in [
+            [0, 1e-310, 2e-310], [0, smallest, 2 * smallest],
+            [0, .greatestFiniteMagnitude / 2, .greatestFiniteMagnitude],
+        ] {
+            #expect(Sparkline.svg(values, label: "").text.contains("points=\"0,23 60,12 120,1\""), "\(values)")
+        }
+        #expect(
+            Sparkline.svg([-.greatestFiniteMagnitude, 1], label: "").text.contains("points=\"0,23 120,1\""))
+    }
+
     @Test("coordinates have at most one decimal, also below zero")
     func numbers() {
         #expect([0.04, 0.05, 12.34, -0.5, -3, 600].map(SVG.number) == ["0", "0.1", "12.3", "-0.5", "-3", "600"])
+        #expect([Double.nan, .infinity, -.infinity, 1e300, -0x1p63].map(SVG.number) == ["0", "0", "0", "0", "0"])
     }
 }

@@ -36,9 +36,10 @@ enum TimelinePicture {
 
 /// Numbers of pictures.
 enum SVG {
-    /// Returns a coordinate with at most one decimal, so that a picture is the same on every machine.
+    /// Returns a coordinate with at most one decimal, so that a picture is the same on every machine; 0 for one that no
+    /// picture has.
     static func number(_ value: Double) -> String {
-        let tenths = Int((value * 10).rounded())
+        guard let tenths = Int(exactly: (value * 10).rounded()), tenths > .min else { return "0" }
         let sign = tenths < 0 ? "-" : ""
         return tenths % 10 == 0 ? "\(tenths / 10)" : "\(sign)\(abs(tenths) / 10).\(abs(tenths) % 10)"
     }
