@@ -249,6 +249,35 @@ struct PageServerTests {
         }
     }
 
+    @Test("responses that clients do not read take a bounded memory: others must wait, except health checks")
+    func unreadResponses() async throws {
+        var limits = PageLimits()
+        limits.responses = 1 << 20
+        limits.send = .seconds(3600)
+        // More than the system takes for a client that reads nothing.
+        let length = 64 << 20
+        let routes = [
+            Route(.get, "/long") { _ in .text(String(repeating: "a", count: length)) },
+            Route(.get, "/") { _ in .text("reached") },
+            Route(.get, "/healthz") { _ in .text("ok") },
+        ]
+        try await serving(routes, limits: limits, healthChecks: ["/healthz"]) { port in
+            func ask(_ path: String) async throws -> String {
+                try await RawClient.exchange(port, "GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            }
+            let slow = try RawClient(port)
+            try slow.send("GET /long HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            let first = try await slow.readSome()
+            #expect(first.hasPrefix("HTTP/1.1 200 "))
+            let refused = try await ask("/")
+            #expect(refused.hasPrefix("HTTP/1.1 503 ") && refused.contains("Retry-After: 5"), "\(refused)")
+            #expect(try await ask("/healthz").hasSuffix("ok"))
+            let rest = try await slow.readAll()
+            #expect(first.utf8.count + rest.utf8.count > length)
+            #expect(try await ask("/").hasSuffix("reached"))
+        }
+    }
+
     @Test("a handler that takes too long is answered for, and its task cancelled")
     func slowHandler() async throws {
         let (cancelled, continuation) = AsyncStream<Void>.makeStream()
@@ -414,6 +443,15 @@ final class RawClient: Sendable {
     func send(_ text: String) throws {
         guard Glibc.send(descriptor, text, text.utf8.count, Int32(MSG_NOSIGNAL)) == text.utf8.count else {
             throw Failure()
+        }
+    }
+
+    /// Reads what has come, and waits for that.
+    func readSome() async throws -> String {
+        try await SystemThread.run { [descriptor] in
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
         }
     }
 

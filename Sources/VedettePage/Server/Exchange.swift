@@ -35,6 +35,8 @@ final class Exchange {
     var method: PageRequest.Method = .get
     var headers: [HeaderField] = []
     var body: [UInt8] = []
+    /// Bytes of its response, which are kept until the client has read it; 0 for a stream.
+    var responseSize = 0
     /// The handler, or what asks for the next part of a stream.
     var task: Task<Void, Never>?
     var stream: (any PageStream)?

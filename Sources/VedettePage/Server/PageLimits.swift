@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The limits of the server. At these defaults it needs at most 30 MB, with every connection in use and the
-/// events that streams share.
+/// events that streams share, and 16 MiB more while clients are slow to read their responses.
 public struct PageLimits: Sendable {
     /// Connections at once; others are refused.
     public var connections = 512
@@ -17,6 +17,9 @@ public struct PageLimits: Sendable {
     public var head = 16 << 10
     /// Bytes of the body of a request.
     public var body = 64 << 10
+    /// Bytes of all responses that clients have yet to read. One that is longer is sent while there is no other; beyond that
+    /// requests get 503. Streams and health checks are not among them.
+    public var responses = 16 << 20
     /// Requests that are handled at once; others wait.
     public var handlers = 8
     /// Requests that wait for a handler; others get 503.

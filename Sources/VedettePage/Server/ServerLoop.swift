@@ -17,6 +17,8 @@ final class ServerLoop {
     private var exchanges: [Int: Exchange] = [:]
     /// The requests to these paths that are handled, by number.
     private var watched = Set<Int>()
+    /// Bytes of the responses that clients have yet to read.
+    private var responseSize = 0
     private var lastID = 0
     private var isStopping = false
 
@@ -143,7 +145,11 @@ final class ServerLoop {
             if abandonable.contains(exchange.path) { watched.insert(exchange.id) }
             suspend(exchange, within: limits.handle)
             return .YES
-        case .answered(let response): return queue(response, exchange)
+        case .answered(let response):
+            guard fits(response, of: exchange) else {
+                return queue(OpenConnections.busy("Too many responses wait for clients to read them."), exchange)
+            }
+            return queue(response, exchange)
         case .handling, .responding: return .YES
         }
     }
@@ -163,6 +169,8 @@ final class ServerLoop {
         if case .stream = response.body, exchanges.values.count(where: { $0.stream != nil }) >= limits.streams {
             response = .refusal(503, "Too many streams are open.")
         }
+        if case .bytes(let bytes) = response.body { exchange.responseSize = bytes.count }
+        responseSize += exchange.responseSize
         exchange.stage = .responding
         let made: OpaquePointer? =
             switch response.body {
@@ -181,7 +189,16 @@ final class ServerLoop {
         return MHD_queue_response(exchange.connection, UInt32(response.status), made)
     }
 
+    /// Whether the responses that clients have yet to read leave room for another one.
+    private func fits(_ response: PageResponse, of exchange: Exchange) -> Bool {
+        guard case .bytes(let bytes) = response.body, responseSize > 0, !handlers.isHealthCheck(exchange) else {
+            return true
+        }
+        return responseSize + bytes.count <= limits.responses
+    }
+
     fileprivate func completed(_ exchange: Exchange) {
+        responseSize -= exchange.responseSize
         exchange.task?.cancel()
         exchange.stage = .responding
         exchanges[exchange.id] = nil
