@@ -10,9 +10,9 @@ import VedetteTestSupport
 struct EventWindowTests {
     private let clock = TestClock()
 
-    private func event(_ number: Int, of journal: Int = 0, title: String = "prod") -> Event {
+    private func event(_ number: Int, of journal: Int = 0, title: String = "prod", source: String = "lab") -> Event {
         Event(
-            id: Identifier("\(journal)-\(number)"), kind: .changed, time: TestClock.start, source: "lab",
+            id: Identifier("\(journal)-\(number)"), kind: .changed, time: TestClock.start, source: source,
             sourceKind: "json", poll: "p", item: Item(key: "59", title: title))
     }
 
@@ -123,6 +123,40 @@ struct EventWindowTests {
         #expect(ids(await slow.next()) == ["0-21"])
         #expect(journal.use.reads == reads && journal.use.opened == 1)
         await hub.stop()
+    }
+
+    @Test("a filter that few events pass reads each of the others once")
+    func seldom() async throws {
+        let journal = ReplaceableJournal()
+        var cursor = JournalCursor(journal, after: 0, EventFilter(source: "blog"), limit: 2)
+        func read() async throws -> [Int64] { try await cursor.next().map(\.seq) }
+        try journal.commit([event(1, source: "blog")] + (2...5).map { event($0) })
+        #expect(try await read() == [1])
+        for number in 6...8 {
+            try journal.commit([event(number)])
+            #expect(try await read() == [])
+        }
+        #expect(journal.use.filtered == [0, 5, 6, 7])
+        #expect(try await read() == [])
+        #expect(journal.use.filtered.count == 4, "nothing was committed")
+        try journal.commit((9...13).map { event($0, source: "blog") })
+        #expect(try await read() == [9, 10])
+        #expect(try await read() == [11, 12])
+        #expect(try await read() == [13])
+        #expect(try await read() == [])
+    }
+
+    @Test("a filter begins again with a database that was restored, however many events it has by then")
+    func restored() async throws {
+        for count in [1, 5, 9] {
+            let journal = ReplaceableJournal(isFile: false)
+            var cursor = JournalCursor(journal, after: 0, EventFilter(source: "blog"))
+            try journal.commit([event(1, source: "blog")] + (2...5).map { event($0) })
+            #expect(try await cursor.next().map(\.seq) == [1])
+            journal.replace()
+            try journal.commit((1...count).map { event($0, of: 1, source: "blog") })
+            #expect(try await cursor.next().map(\.seq) == (1...Int64(count)).map { $0 })
+        }
     }
 
     @Test("a stream gets what is committed right after its last part without a pause")

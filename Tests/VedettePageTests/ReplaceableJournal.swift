@@ -9,6 +9,8 @@ final class ReplaceableJournal: JournalAccess {
     /// What became of the readers and the watch.
     struct Use {
         var reads = 0
+        /// The seqs after which events were read that pass a filter.
+        var filtered: [Int64] = []
         var opened = 0
         var open = 0
     }
@@ -87,7 +89,10 @@ final class ReplaceableJournal: JournalAccess {
         var isCurrent: Bool { old.map { $0 === place.journal } ?? true }
 
         func events(after seq: Int64, _ filter: EventFilter, limit: Int) -> [Event] {
-            place.count { $0.reads += 1 }
+            place.count {
+                $0.reads += 1
+                if filter != EventFilter() { $0.filtered.append(seq) }
+            }
             return journal.events(after: seq, filter, limit: limit)
         }
         func seq(before count: Int, _ filter: EventFilter) -> Int64 { journal.seq(before: count, filter) }

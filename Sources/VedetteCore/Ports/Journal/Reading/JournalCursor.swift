@@ -23,6 +23,9 @@ public struct JournalCursor: Sendable {
     private let filter: EventFilter
     private let limit: Int
     private var reader: (any JournalReader)?
+    /// The newest event of the journal when all up to it had been read; nil when that is unknown. A filter that few events
+    /// pass leaves `position` far behind it.
+    private var scanned: Position?
 
     /// - Parameters:
     ///   - last: the seq after which it begins.
@@ -54,9 +57,9 @@ public struct JournalCursor: Sendable {
     private mutating func read() async throws(JournalError) -> [Event] {
         do throws(JournalError) {
             // Checked before the read: events that the old journal got before it was replaced are still read from it.
-            if let reader, reader.isCurrent { return try await read(reader) }
+            if let reader, reader.isCurrent { return try await readOnce(reader) }
             if let reader {
-                let rest = try await read(reader)
+                let rest = try await readOnce(reader)
                 if !rest.isEmpty { return rest }
                 self.reader = nil
                 restart()
@@ -65,13 +68,36 @@ public struct JournalCursor: Sendable {
             // A journal that never gave the last seq is another one.
             if position.id == nil, try await reader.lastSeq() < position.seq { restart() }
             self.reader = reader
-            return try await read(reader)
+            return try await readOnce(reader)
         } catch {
             switch error.reason {
             case .missing, .older, .busy: return []
             default: throw error
             }
         }
+    }
+
+    /// Reads the next events, without those again that the filter did not pass.
+    private mutating func readOnce(_ reader: any JournalReader) async throws(JournalError) -> [Event] {
+        guard filter != EventFilter() else { return try await read(reader) }
+        // Read first: an event that is committed meanwhile is not taken for one that was read.
+        let newest = try await reader.lastEvents(1, EventFilter()).last.map { Position(seq: $0.seq, id: $0.id) }
+        if let newest, newest == scanned { return [] }
+        let events =
+            if let scanned, try await isStored(scanned, reader) {
+                try await reader.events(after: scanned.seq, filter, limit: limit)
+            } else {
+                try await read(reader)
+            }
+        scanned = events.count < limit ? newest : nil
+        return events
+    }
+
+    /// Whether an event is still the one that the journal has at its seq, or was pruned.
+    private func isStored(_ event: Position, _ reader: any JournalReader) async throws(JournalError) -> Bool {
+        let stored = try await reader.events(after: event.seq - 1, EventFilter(), limit: 1).first
+        if let stored, stored.seq == event.seq { return stored.id == event.id }
+        return try await reader.lastSeq() >= event.seq
     }
 
     /// Reads the last event again with those that follow it: a database that was restored, or whose standby took over
@@ -91,6 +117,7 @@ public struct JournalCursor: Sendable {
 
     private mutating func restart() {
         position = Position(seq: 0)
+        scanned = nil
         restarts += 1
     }
 }
