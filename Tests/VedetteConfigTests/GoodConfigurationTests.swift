@@ -319,5 +319,18 @@ struct GoodConfigurationTests {
             listen("{address: '0.0.0.0:80', token: {env: TOKEN}, hosts: [Watch.example.com]}"))
         #expect(open.token?.value == "0123456789abcdef" && open.hosts == ["watch.example.com"])
         #expect(listen("'0.0.0.0:80'") == nil, "no token")
+        func problems(ofToken token: String) -> [String] {
+            load(
+                "settings: {listen: {address: '0.0.0.0:80', token: {env: TOKEN}}}", environment: ["TOKEN": token]
+            ).problems.map(\.message)
+        }
+        #expect(problems(ofToken: "0123456789abcdef").isEmpty)
+        #expect(
+            problems(ofToken: "0123456789abcde") == [
+                "'token' needs at least 16 characters; `openssl rand -hex 16` makes one"
+            ])
+        for token in ["0123456789abcdef ", " 0123456789abcdef", String(repeating: " ", count: 16)] {
+            #expect(problems(ofToken: token) == ["'token' must not begin or end with a space"], "\(token)")
+        }
     }
 }

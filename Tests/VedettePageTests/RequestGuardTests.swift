@@ -89,8 +89,12 @@ struct RequestGuardTests {
         #expect(try status(access, headers: [("Authorization", "Bearer 0123456789abcdeg")]) == 401)
         #expect(try status(access, headers: [("Authorization", "Bearer 0123456789abcdef0")]) == 401)
         #expect(try status(access, headers: [("Authorization", "Bearer ")]) == 401)
-        // A token that could not be read lets in nobody.
+        // A token that could not be read lets in nobody, and neither does one that was cut in its file.
         #expect(try status(PageAccess(token: Secret("")), headers: [("Authorization", "Bearer x")]) == 401)
+        let short = Secret("0123456789abcde")
+        #expect(try status(PageAccess(token: short), headers: [("Authorization", "Bearer \(short.value)")]) == 401)
+        let cookie = Self.cookie.header(for: short, at: Timestamp(milliseconds: 0), isSecure: false)
+        #expect(try status(PageAccess(token: short), headers: [Self.value(of: cookie)]) == 401)
     }
 
     @Test(

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import VedetteCore
+import VedetteSystem
 
 /// Reads `listen`: an address, or a map with an address, a token and the names of a proxy.
 struct ListenReader {
-    /// A shorter one can be guessed.
-    private static let shortestToken = 16
-
     func settings(_ settings: MapReader) -> ListenSettings? {
         if settings.text("listen") != nil {
             return address("listen", of: settings).flatMap {
@@ -39,10 +37,8 @@ struct ListenReader {
     private func token(_ map: MapReader) -> Secret? {
         guard let token = map.secret("token") else { return nil }
         // It is empty where the command reads no secrets.
-        if map.values.secrets.reads, token.value.utf8.count < ListenReader.shortestToken {
-            map.refuse(
-                "token",
-                "'token' needs at least \(ListenReader.shortestToken) characters; `openssl rand -hex 16` makes one")
+        if map.values.secrets.reads, let problem = PageToken.problem(of: token.value) {
+            map.refuse("token", "'token' \(problem)")
         }
         return token
     }

@@ -72,8 +72,9 @@ struct RequestGuard: Sendable {
 
     /// Whether a request may read the page.
     func hasToken(_ request: PageRequest) -> Bool {
-        guard let token = access.token else { return true }
-        if shownTokens(request).contains(where: { Self.isEqual($0.token, token.value) }) { return true }
+        guard access.token != nil else { return true }
+        guard let token = access.usableToken else { return false }
+        if shownTokens(request).contains(where: { access.isToken($0.token) }) { return true }
         return request.cookie(SessionCookie.name).map { cookie.isValid($0, for: token, at: now) }
             ?? false
     }
@@ -93,8 +94,7 @@ struct RequestGuard: Sendable {
     }
 
     private func showsBearer(_ request: PageRequest) -> Bool {
-        guard let token = access.token else { return false }
-        return shownTokens(request).contains { $0.isBearer && Self.isEqual($0.token, token.value) }
+        shownTokens(request).contains { $0.isBearer && access.isToken($0.token) }
     }
 
     /// A bearer token, and the password of HTTP's basic scheme, which feed readers have.

@@ -43,6 +43,9 @@ struct SecretWatch {
     private func retry(_ changed: Set<ObjectIdentifier>, _ configuration: Configuration) async {
         func uses(_ secrets: [Secret]) -> Bool { secrets.contains { changed.contains(ObjectIdentifier($0)) } }
         app.log.log(.notice, "read \(counted(changed.count, "secret")) again, whose file changed")
+        if let token = configuration.listen?.token, uses([token]), let problem = PageToken.problem(of: token.value) {
+            app.log.log(.error, "the page lets in nobody until it has another token: 'token' \(problem)")
+        }
         for source in configuration.sources where uses(source.server.secrets) {
             await app.watcher.poll(source.name, onlyIfRefused: true)
         }
