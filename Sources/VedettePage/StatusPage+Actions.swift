@@ -85,16 +85,32 @@ enum PageReturn {
     /// The path and query of a request, without the notice of the last button.
     static func path(of request: PageRequest) -> String {
         var query: [(name: String, value: String?)] = []
-        for name in ["key", "source", "sink", "page", "after"] { query.append((name, request.query[name])) }
+        for name in request.query.names where name != "notice" {
+            for value in request.query.all(name) { query.append((WebURL.encoded(name), value)) }
+        }
         return PagePath(segments: request.path, query: query).text
     }
 
-    /// Returns the address with a notice. Anything but a path of this page leads to the overview.
-    static func location(_ back: String?, _ notice: PageNotice) -> String {
-        guard let back, !back.hasPrefix("//"), let request = PageRequest(.get, back) else {
-            return "/?notice=\(notice.rawValue)"
-        }
-        let path = path(of: request)
-        return path + (path.contains("?") ? "&" : "?") + "notice=\(notice.rawValue)"
+    /// Returns the path and query of an address that a form carries. Anything but a path of this page leads to the overview.
+    static func path(_ back: String?) -> String {
+        guard let back, !back.hasPrefix("//"), let request = PageRequest(.get, back) else { return "/" }
+        return path(of: request)
+    }
+
+    /// Returns the address with a notice.
+    static func location(_ back: String?, _ notice: PageNotice) -> String { adding(notice.rawValue, to: path(back)) }
+
+    /// Returns what a browser opens that followed a link of another site and so did not send its cookie (`SameSite=Strict`): the
+    /// same address, as this page's own request, which has the cookie. Nil for any other request, and for that one.
+    static func afterLink(_ request: PageRequest) -> String? {
+        guard request.method == .get, request.header("Sec-Fetch-Site") == "cross-site",
+            Route.OtherSites.links.accepts(request), request.query["notice"] == nil
+        else { return nil }
+        // The script of the page takes an unknown notice out of the address again.
+        return adding("opened", to: path(of: request))
+    }
+
+    private static func adding(_ notice: String, to path: String) -> String {
+        path + (path.contains("?") ? "&" : "?") + "notice=\(notice)"
     }
 }

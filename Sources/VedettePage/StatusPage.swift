@@ -76,7 +76,8 @@ public struct StatusPage: Sendable {
                     response.body = .stream(GuardedStream(stream) { await self.guardian().hasToken(request) })
                 }
             } catch {
-                response = refusal(error, of: request)
+                response = refusal(
+                    error, of: request, next: route.otherSites == .links ? PageReturn.afterLink(request) : nil)
             }
         case .other(let plain):
             do throws(RequestGuard.Refusal) {
@@ -96,15 +97,19 @@ public struct StatusPage: Sendable {
             access: await access(), formToken: formToken, cookie: cookie, now: sources.clock.now().wall)
     }
 
-    private func refusal(_ refusal: RequestGuard.Refusal, of request: PageRequest) -> PageResponse {
+    /// - Parameter next: the path that a browser opens at once where the token is missing; nil for none.
+    private func refusal(
+        _ refusal: RequestGuard.Refusal, of request: PageRequest, next: String? = nil
+    ) -> PageResponse {
         let challenges = refusal.status == 401 ? RequestGuard.challenges(request) : []
         guard request.acceptsHTML else {
             return .refusal(refusal.status, refusal.text, headers: challenges)
         }
-        let content: HTML = refusal.status == 401 ? Layout.login : "<p>\(refusal.text)</p>"
-        return .html(
-            Layout.message(refusal.status == 401 ? "Vedette" : "Not allowed", content), status: refusal.status,
-            headers: challenges)
+        guard refusal.status == 401 else {
+            return .html(Layout.message("Not allowed", "<p>\(refusal.text)</p>"), status: refusal.status)
+        }
+        let form = Layout.login(back: request.method == .post ? "/" : PageReturn.path(of: request))
+        return .html(Layout.message("Vedette", form, next: next), status: 401, headers: challenges)
     }
 
     private var routes: [Route] {
@@ -197,15 +202,18 @@ public struct StatusPage: Sendable {
     /// Stores a cookie that stands for the token when that is right.
     private func login(_ request: PageRequest) async -> PageResponse {
         let shown = request.form["token"]?.trimmed() ?? ""
-        guard let token = await access().token else { return .redirect(to: "/") }
-        guard RequestGuard.isEqual(shown, token.value) else {
+        let back = PageReturn.path(request.form["back"])
+        let access = await access()
+        guard let token = access.token else { return .redirect(to: back) }
+        guard access.isToken(shown) else {
+            let form = Layout.login(back: back)
             return .html(
-                Layout.message("Vedette", "<p class=\"bad\" role=\"alert\">This is not the token.</p>\(Layout.login)"),
+                Layout.message("Vedette", "<p class=\"bad\" role=\"alert\">This is not the token.</p>\(form)"),
                 status: 401, headers: RequestGuard.challenges(request))
         }
         let isSecure = request.header("Origin")?.hasPrefix("https:") == true
         let header = cookie.header(for: token, at: sources.clock.now().wall, isSecure: isSecure)
-        return .redirect(to: "/", headers: header.map { [$0] } ?? [])
+        return .redirect(to: back, headers: header.map { [$0] } ?? [])
     }
 }
 

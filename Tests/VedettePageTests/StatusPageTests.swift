@@ -320,6 +320,55 @@ struct PageTests {
         #expect(html.contains("late") && !html.contains("Retry"), "\(html)")
     }
 
+    /// Sends the form that asks for the token.
+    private func signIn(_ page: StatusPage, _ fields: String) async throws -> PageResponse {
+        let headers = [
+            HeaderField("Host", "localhost"), HeaderField("Origin", "http://localhost"),
+            HeaderField("Accept", "text/html"),
+        ]
+        return await page.respond(
+            to: try #require(PageRequest(.post, "/login", headers: headers, body: Array(fields.utf8))))
+    }
+
+    @Test("the token opens the page that was asked for, also after a wrong one, and no other site")
+    func afterLogin() async throws {
+        let page = page(access: PageAccess(token: Secret("0123456789abcdef")))
+        let target = "/sources/lab/item?key=a%2Fb"
+        let field = "<input type=\"hidden\" name=\"back\" value=\"\(target)\">"
+        let (asked, form) = try await get(page, target + "&notice=polled")
+        #expect(asked.status == 401 && form.contains(field), "\(form)")
+        let back = WebURL.encoded(target)
+        let wrong = try await signIn(page, "token=wrong&back=\(back)")
+        #expect(wrong.status == 401 && wrong.text.contains(field), "\(wrong.text)")
+        let right = try await signIn(page, "token=0123456789abcdef&back=\(back)")
+        #expect(right.status == 303 && right.header("Location") == target && right.header("Set-Cookie") != nil)
+        for hostile in ["", "&back=https%3A%2F%2Fevil.example.com", "&back=%2F%2Fevil.example.com", "&back=x"] {
+            #expect(try await signIn(page, "token=0123456789abcdef\(hostile)").header("Location") == "/", "\(hostile)")
+        }
+    }
+
+    @Test("a link of another site, with which no cookie comes, opens the page once more as the page's own")
+    func linkOfOtherSite() async throws {
+        let page = page(access: PageAccess(token: Secret("0123456789abcdef")))
+        func text(_ target: String, site: String = "cross-site") async throws -> String {
+            let (response, text) = try await get(
+                page, target,
+                headers: [
+                    HeaderField("Sec-Fetch-Site", site), HeaderField("Sec-Fetch-Mode", "navigate"),
+                    HeaderField("Sec-Fetch-Dest", "document"),
+                ])
+            #expect(response.status == 401 && text.contains("name=\"token\""))
+            return text
+        }
+        let refresh = "<meta http-equiv=\"refresh\" content=\"0;url="
+        #expect(try await text("/events/1").contains("\(refresh)/events/1?notice=opened\">"))
+        #expect(try await text("/sources/lab?page=2").contains("\(refresh)/sources/lab?page=2&amp;notice=opened\">"))
+        #expect(try await !text("/events/1?notice=opened").contains(refresh), "once")
+        #expect(try await !text("/events/1", site: "same-origin").contains(refresh))
+        #expect(try await !text("/events/1", site: "none").contains(refresh))
+        #expect(try await !get(page, "/events/1").text.contains(refresh))
+    }
+
     @Test(
         "a stream ends when the page has another token than the stream, and one with the new token goes on"
     )

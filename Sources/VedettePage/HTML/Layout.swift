@@ -44,20 +44,26 @@ struct Layout: Sendable {
     }
 
     /// Returns a page of its own for an error, or for what is asked before anything is shown.
-    static func message(_ title: String, _ content: HTML) -> HTML {
-        """
-        <!DOCTYPE html>
-        <html lang="en"><head><meta charset="utf-8"><title>\(title) · Vedette</title>
-        <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-        <link rel="stylesheet" href="/style.css?v=\(Assets.version)"></head>
-        <body><main class="message"><h1>\(title)</h1>\(content)</main></body></html>
+    /// - Parameter next: the path that a browser opens at once; nil for none.
+    static func message(_ title: String, _ content: HTML, next: String? = nil) -> HTML {
+        let refresh: HTML? = next.map { "<meta http-equiv=\"refresh\" content=\"0;url=\($0)\">" }
+        return """
+            <!DOCTYPE html>
+            <html lang="en"><head><meta charset="utf-8"><title>\(title) · Vedette</title>
+            <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+            <link rel="stylesheet" href="/style.css?v=\(Assets.version)">\(refresh)</head>
+            <body><main class="message"><h1>\(title)</h1>\(content)</main></body></html>
 
-        """
+            """
     }
 
-    static let login: HTML = """
-        <form method="post" action="/login" class="login"><p>Type the token of <code>settings.listen.token</code>. It is kept in a \
+    /// - Parameter back: the path that the token opens.
+    static func login(back: String) -> HTML {
+        """
+        <form method="post" action="/login" class="login"><input type="hidden" name="back" value="\(back)">\
+        <p>Type the token of <code>settings.listen.token</code>. It is kept in a \
         cookie of this browser.</p><label for="token">Token</label> <input id="token" name="token" type="password" \
         autocomplete="current-password" required autofocus> <button>Open</button></form>
         """
+    }
 }
