@@ -369,6 +369,15 @@ struct PageTests {
         #expect(try await !get(page, "/events/1").text.contains(refresh))
     }
 
+    @Test("the script opens its stream again after an answer with which a browser gives up")
+    func streamIsOpenedAgain() {
+        #expect(
+            Assets.script.contains(
+                "if (stream.readyState === EventSource.CLOSED) retry = setTimeout(() => { open(); refresh(); }, 5000);")
+        )
+        #expect(Assets.script.contains("clearTimeout(retry);"), "a hidden page opens none")
+    }
+
     @Test(
         "a stream ends when the page has another token than the stream, and one with the new token goes on"
     )

@@ -51,15 +51,20 @@ extension Assets {
             }
             ages();
           };
-          let stream = null;
+          let stream = null, retry = 0;
           const open = () => {
             stream = new EventSource('/live');
             stream.onopen = () => show('live', true);
-            stream.onerror = () => show('connecting', false);
+            stream.onerror = () => {
+              show('connecting', false);
+              // A browser connects again by itself, except after an answer that is no stream, as of a proxy whose server is away.
+              if (stream.readyState === EventSource.CLOSED) retry = setTimeout(() => { open(); refresh(); }, 5000);
+            };
             stream.addEventListener('changed', refresh);
           };
           // A browser has few connections for a server: hidden pages use none.
           document.addEventListener('visibilitychange', () => {
+            clearTimeout(retry);
             if (document.hidden) { stream.close(); show('paused', false); } else { open(); refresh(); }
           });
           for (const button of document.querySelectorAll('[data-copy]')) {
