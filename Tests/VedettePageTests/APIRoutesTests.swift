@@ -14,13 +14,20 @@ struct APIRoutesTests {
     private var isStalled: Bool? = false
 
     private var api: APIRoutes {
-        let (journal, clock) = (journal, clock)
+        let journal = journal
+        return api(journal) { () throws(JournalError) in journal.changes() }
+    }
+
+    private func api(
+        _ journal: any JournalAccess, changes: @escaping @Sendable () throws(JournalError) -> AsyncStream<Void>
+    ) -> APIRoutes {
+        let clock = clock
         let configuration = ConfigurationFacts(
             sources: [source("lab"), source("blog", mode: .window)],
             sinks: [.init(name: "k", kindName: "webhook", isInsecure: false)],
             rules: [Rule(name: "ready", when: .any([.appears]), notify: [.init(sink: "k")])],
             editedAt: TestClock.start)
-        let hub = ChangeHub({ () throws(JournalError) in journal.changes() }, clock: clock, log: LogLines())
+        let hub = ChangeHub(changes, clock: clock, log: LogLines())
         return APIRoutes(
             journal: journal, hub: hub, clock: clock, version: "1.2", configuration: { configuration },
             status: { configuration async throws(JournalError) in
@@ -348,6 +355,15 @@ struct APIRoutesTests {
                 </svg>
 
                 """)
+    }
+
+    @Test("a badge reads the row of its item alone")
+    func badgeReading() async throws {
+        let journal = ReplaceableJournal()
+        let request = try #require(PageRequest(.get, "/badge/lab/59.svg"))
+        let routes = api(journal) { () throws(JournalError) in journal.changes() }.routes
+        #expect(await Router(routes).respond(to: request).status == 404)
+        #expect(journal.use.opened == 1 && journal.use.wholeReads == 0)
     }
 
     @Test("the kind of a source decides what the colour of a badge means")

@@ -11,6 +11,8 @@ final class ReplaceableJournal: JournalAccess {
         var reads = 0
         /// The seqs after which events were read that pass a filter.
         var filtered: [Int64] = []
+        /// How often all items of a source were read.
+        var wholeReads = 0
         var opened = 0
         var open = 0
     }
@@ -109,7 +111,10 @@ final class ReplaceableJournal: JournalAccess {
         func attempts(of delivery: Int64) -> [Attempt] { journal.attempts(of: delivery) }
         func sourceRecords() -> [SourceRecord] { journal.sourceRecords() }
         func sourceRecord(of source: String) -> SourceRecord? { journal.sourceRecord(of: source) }
-        func items(of source: String) -> [String: StoredItem] { journal.items(of: source) }
+        func items(of source: String) -> [String: StoredItem] {
+            place.count { $0.wholeReads += 1 }
+            return journal.items(of: source)
+        }
         func items(of source: String, withKeys keys: Set<String>) async throws(JournalError) -> [String: StoredItem] {
             journal.items(of: source).filter { keys.contains($0.key) }
         }

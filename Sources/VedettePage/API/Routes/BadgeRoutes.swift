@@ -28,9 +28,8 @@ struct BadgeRoutes: Sendable {
         let source = await api.configuration().sources.first { $0.name == request["source"] }
         var item: Item?
         if let source {
-            // Only this row is decoded.
             item = try await APIRoutes.read { () async throws(JournalError) in
-                try await api.journal.reader().items(of: source.name)[key].flatMap {
+                try await api.journal.reader().items(of: source.name, withKeys: [key])[key].flatMap {
                     $0.absentSince == nil ? $0.item : nil
                 }
             }
