@@ -137,6 +137,32 @@ struct APIRoutesTests {
         #expect(try await ask("/api/v1/events?limit=1&source=lab&after=0").text == "\(stored[0].json.text)\n")
     }
 
+    @Test("a name that is neither configured nor in the journal is refused; one that was removed is not")
+    func unknownNames() async throws {
+        let event = Self.event(1, source: "former")
+        var old = delivery(1, event)
+        (old.message.sink, old.message.rule) = ("old", "gone")
+        try commit([event], deliveries: [old])
+        for target in ["/api/v1/events", "/events.atom"] {
+            for query in ["source=former", "source=blog", "source=k", "source=watcher", "rule=ready", "rule=gone"] {
+                #expect(try await ask("\(target)?\(query)").status == 200, "\(target)?\(query)")
+            }
+            for query in ["source=lav", "rule=redy", "source=lab&rule=x"] {
+                #expect(try await ask("\(target)?\(query)").status == 404, "\(target)?\(query)")
+            }
+        }
+        let stream = [HeaderField("Accept", "text/event-stream")]
+        #expect(try await ask("/api/v1/events?source=lav", stream).status == 404)
+        for query in ["sink=old", "sink=k", "rule=gone", "rule=ready"] {
+            #expect(try await ask("/api/v1/deliveries?\(query)").status == 200, "\(query)")
+        }
+        for query in ["sink=kk", "rule=redy"] {
+            #expect(try await ask("/api/v1/deliveries?\(query)").status == 404, "\(query)")
+        }
+        #expect(
+            try await ask("/api/v1/events?rule=redy").text.contains("there is no rule 'redy'; did you mean 'ready'?"))
+    }
+
     @Test("deliveries that are not sent, deliveries of one state, and a page of them")
     func deliveries() async throws {
         let event = Self.event(1)

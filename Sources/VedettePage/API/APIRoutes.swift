@@ -119,4 +119,20 @@ public struct APIRoutes: Sendable {
         let meant = suggestion(for: name, among: sources.map(\.name)).map { "; did you mean '\($0)'?" } ?? ""
         throw .missing("there is no source \(quoted(name))\(meant)")
     }
+
+    /// Refuses a name that is neither known nor in the journal, where names stay that were removed from the configuration.
+    /// - Parameters:
+    ///   - noun: what has the name, as `source`.
+    ///   - name: nil where none was given.
+    ///   - isStored: whether the journal has it.
+    func check(
+        _ noun: String, _ name: String?, among known: [String],
+        _ isStored: (any JournalReader) async throws(JournalError) -> Bool
+    ) async throws(APIError) {
+        guard let name, !known.contains(name) else { return }
+        let isKnown = try await Self.read { () async throws(JournalError) in try await isStored(journal.reader()) }
+        guard isKnown else {
+            throw .missing("there is no \(noun) \(quoted(name))\(didYouMean(name, among: known) ?? "")")
+        }
+    }
 }

@@ -19,12 +19,25 @@ struct DeliveryRoutes: Sendable {
                     APIParameter("after", .number(0...Int64.max), "Only deliveries with a greater id."),
                     APIRoutes.limit,
                 ],
-                responses: [APIRoutes.lines("Delivery", "The deliveries in the order of their release")]
+                responses: [
+                    APIRoutes.lines("Delivery", "The deliveries in the order of their release"),
+                    .problem(404, "There is no such sink or rule"),
+                ]
             ) { request throws(APIError) in try await deliveries(request) }
         ]
     }
 
     private func deliveries(_ request: APIOperation.Request) async throws(APIError) -> PageResponse {
+        let configuration = await api.configuration()
+        let wanted = [
+            ("sink", request["sink"], configuration.sinks.map(\.name), DeliveryFilter(sink: request["sink"])),
+            ("rule", request["rule"], configuration.rules.map(\.name), DeliveryFilter(rule: request["rule"])),
+        ]
+        for (noun, name, known, filter) in wanted {
+            try await api.check(noun, name, among: known) { reader async throws(JournalError) in
+                try await !reader.deliveries(filter, after: 0, limit: 1).isEmpty
+            }
+        }
         let state = request["state"].flatMap(DeliveryState.init(rawValue:))
         let filter = DeliveryFilter(
             state.map { .only($0) } ?? .unsent, sink: request["sink"], rule: request["rule"],

@@ -16,6 +16,8 @@ struct EventRoutes: Sendable {
     private static let after = APIParameter(
         "after", .number(0...Int64.max), "Only events with a greater `data.seq`; else the newest.")
 
+    private static let unknown = APIOperation.Response.problem(404, "There is no such source or rule")
+
     var operations: [APIOperation] {
         [
             APIOperation(
@@ -29,17 +31,36 @@ struct EventRoutes: Sendable {
                     APIRoutes.lines("Event", "Stored events, the oldest first"),
                     .init(
                         contentType: "text/event-stream", description: "Server-sent events; each id is a `data.seq`"),
+                    Self.unknown,
                 ]
             ) { request throws(APIError) in
+                try await checkNames(request)
                 guard EventStreamRoute.isWanted(request) else { return try await events(request) }
                 return try await EventStreamRoute(api: api).respond(request, filter(request))
             },
             APIOperation(
                 pattern: "/events.atom", name: "feed", summary: "Events as an Atom feed, the newest first",
                 parameters: Self.filters + [APIParameter("page", .number(1...AtomFeed.mostPages), "Older events.")],
-                responses: [.init(contentType: "application/atom+xml", description: "The feed")]
-            ) { request throws(APIError) in try await feed(request) },
+                responses: [.init(contentType: "application/atom+xml", description: "The feed"), Self.unknown]
+            ) { request throws(APIError) in
+                try await checkNames(request)
+                return try await feed(request)
+            },
         ]
+    }
+
+    /// Refuses a source or rule that is neither configured nor named by an event of the journal, as `tail` does: there would
+    /// never be an event.
+    private func checkNames(_ request: APIOperation.Request) async throws(APIError) {
+        let configuration = await api.configuration()
+        let sources = configuration.sources.map(\.name) + configuration.sinks.map(\.name) + [Event.watcher]
+        let (source, rule) = (request["source"], request["rule"])
+        try await api.check("source", source, among: sources) { reader async throws(JournalError) in
+            try await !reader.lastEvents(1, EventFilter(source: source)).isEmpty
+        }
+        try await api.check("rule", rule, among: configuration.rules.map(\.name)) { reader async throws(JournalError) in
+            try await !reader.lastEvents(1, EventFilter(rule: rule)).isEmpty
+        }
     }
 
     private func filter(_ request: APIOperation.Request) -> EventFilter {
