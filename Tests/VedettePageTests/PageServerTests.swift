@@ -48,6 +48,15 @@ struct PageServerTests {
         }
     }
 
+    @Test("a response without a change has the length of the one that the client has, and no body")
+    func notModified() async throws {
+        try await serving([Route(.get, "/") { _ in .text("hello", status: 304) }]) { port in
+            let text = try await RawClient.exchange(port, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            #expect(text.hasPrefix("HTTP/1.1 304 ") && text.contains("\r\nContent-Length: 5\r\n"), "\(text)")
+            #expect(text.hasSuffix("\r\n\r\n"), "\(text)")
+        }
+    }
+
     @Test("what follows a refused request on its connection is not read as another one")
     func smuggling() async throws {
         try await serving([Route(.get, "/secret") { _ in .text("reached") }]) { port in

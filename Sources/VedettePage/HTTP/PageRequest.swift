@@ -79,6 +79,13 @@ public struct PageRequest: Sendable {
         return values.count == 1 ? values[0].value : nil
     }
 
+    /// Whether a client says in If-None-Match that it has what an entity tag stands for (RFC 9110 §13.1.2). The comparison is weak: a
+    /// proxy that compresses a response makes its tag weak.
+    func has(tag: String) -> Bool {
+        headers.filter { $0.name.lowercased() == "if-none-match" }.flatMap { $0.value.split(separator: ",") }
+            .map { $0.trimmed() }.contains { $0 == "*" || ($0.hasPrefix("W/") ? $0.dropFirst(2) : $0[...]) == tag }
+    }
+
     /// Returns the value of a cookie; nil for none.
     public func cookie(_ name: String) -> String? {
         for header in headers where header.name.lowercased() == "cookie" {

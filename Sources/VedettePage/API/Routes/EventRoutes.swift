@@ -102,9 +102,9 @@ struct EventRoutes: Sendable {
         digest.add(text)
         let tag = "\"\(String(digest.value, radix: 16))\""
         let headers = [HeaderField("ETag", tag), HeaderField("Cache-Control", "no-cache")]
-        if request.request.header("if-none-match") == tag {
-            return PageResponse(304, contentType: AtomFeed.contentType, headers: headers, body: .bytes([]))
-        }
-        return .text(text, contentType: AtomFeed.contentType, headers: headers)
+        // Of a response without a change only the length of the body is sent (RFC 9110 §8.6).
+        return .text(
+            text, status: request.request.has(tag: tag) ? 304 : 200, contentType: AtomFeed.contentType, headers: headers
+        )
     }
 }
