@@ -333,4 +333,25 @@ struct GoodConfigurationTests {
             #expect(problems(ofToken: token) == ["'token' must not begin or end with a space"], "\(token)")
         }
     }
+
+    @Test("an address of the page for whose name it answers 421 is a warning, whether links or cut messages lead there")
+    func refusedPublicURL() throws {
+        func warnings(of url: String, _ listen: String) -> [String] {
+            load("settings: {public_url: '\(url)'\(listen)}").problems.map(\.message).filter {
+                $0.contains("'public_url'")
+            }
+        }
+        #expect(
+            warnings(of: "https://v.example.com:8443/page", ", listen: '127.0.0.1:8420'") == [
+                "'public_url' leads to 'v.example.com', a name for which the page answers 421; write listen: {address: …, hosts: [v.example.com]}"
+            ])
+        #expect(warnings(of: "https://v.example.com", "").isEmpty, "another watcher may offer the page")
+        #expect(warnings(of: "https://v.example.com", ", listen: '0.0.0.0:8420'").isEmpty, "the error is enough")
+        let listen = ", listen: {address: 'unix:/run/page.sock', hosts: [v.Example.com]}"
+        for url in [
+            "https://V.example.com:8443/page", "http://192.0.2.7:8420", "http://[2001:db8::7]", "http://localhost",
+        ] {
+            #expect(warnings(of: url, listen).isEmpty, "\(url)")
+        }
+    }
 }

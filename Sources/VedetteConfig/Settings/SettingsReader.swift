@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import VedetteCore
+import VedetteSystem
 
 /// Reads `settings`, which may be spread over several files with each key in one of them.
 struct SettingsReader {
@@ -35,7 +36,20 @@ struct SettingsReader {
             heartbeat = map.object("heartbeat").flatMap(self.heartbeat) ?? heartbeat
             listen = ListenReader().settings(map) ?? listen
         }
+        if let place = places["public_url"] { warn(of: settings.publicURL, listen, at: place) }
         return (settings, heartbeat, listen)
+    }
+
+    /// Warns of an address in messages for whose host the page answers 421.
+    private func warn(of publicURL: String?, _ listen: ListenSettings?, at place: Place) {
+        // A setting that an error is about may be right by then.
+        guard !findings.hasErrors, let url = publicURL.flatMap(WebURL.init), let listen else { return }
+        let host = url.host.contains(":") ? "[\(url.host)]" : url.host
+        guard !PageHost.isAccepted(host, among: Set(listen.hosts)) else { return }
+        findings.warn(
+            place,
+            "'public_url' leads to \(quoted(host)), a name for which the page answers 421; write "
+                + "listen: {address: …, hosts: [\(host)]}")
     }
 
     private func publicURL(_ map: MapReader) -> String? {
