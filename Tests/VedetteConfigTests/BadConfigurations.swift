@@ -43,6 +43,9 @@ extension Bad {
         Bad(
             "sources: {'a/b': {kind: feed, url: 'https://h/'}}",
             "1:11: 'a/b' cannot name a source; take letters, digits and - _ . : + @, not beginning with '-'"),
+        Bad(
+            "sources: {'..': {kind: json, url: 'https://x.example/', items: a, key: id}}",
+            "1:11: '..' cannot name a source: in an address it would be a relative path"),
         Bad("sources: feed", "1:10: 'sources' must be a map, not a text"),
         Bad("rules: {}", "1:8: 'rules' must be a list, not a map"),
     ]
@@ -261,6 +264,9 @@ extension Bad {
         Bad(
             "settings: {listen: {address: '127.0.0.1:80', hosts: ['https://a.example/']}}",
             "1:53: 'hosts' has names without scheme, port and path, not 'https://a.example/'"),
+        Bad(
+            "settings: {listen: {address: '127.0.0.1:80', hosts: ['*.a.example']}}",
+            "1:53: 'hosts' has each name in full, and '*.a.example' stands for no other"),
     ]
 
     static let rules = [

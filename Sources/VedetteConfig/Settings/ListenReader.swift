@@ -18,6 +18,9 @@ struct ListenReader {
             listen.token = token
         }
         listen.hosts = map.texts("hosts").map { $0.lowercased() }
+        for host in listen.hosts where host.contains("*") {
+            map.refuse("hosts", "'hosts' has each name in full, and '\(host)' stands for no other")
+        }
         for host in listen.hosts where host.isEmpty || host.contains(where: { ":/ ".contains($0) }) {
             map.refuse("hosts", "'hosts' has names without scheme, port and path, not '\(host)'")
         }

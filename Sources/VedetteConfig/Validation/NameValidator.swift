@@ -4,10 +4,12 @@
 enum NameValidator {
     /// Characters of the longest name.
     private static let longest = 100
+    /// What a path of an address cannot have as a segment.
+    private static let relative: Set<String> = [".", ".."]
 
     static func check(_ name: String, _ noun: String, at place: Place, _ findings: Findings) -> String? {
         let isGood =
-            !name.isEmpty && name.count <= longest && !name.hasPrefix("-")
+            !name.isEmpty && name.count <= longest && !name.hasPrefix("-") && !relative.contains(name)
             && name.unicodeScalars.allSatisfy { scalar in
                 // Most are ASCII, for which the tables of Unicode need not be read.
                 if ("a"..."z").contains(scalar) || ("0"..."9").contains(scalar) { return true }
@@ -16,6 +18,10 @@ enum NameValidator {
                     || "-_.:+@".unicodeScalars.contains(scalar)
             }
         if isGood { return name }
+        guard !relative.contains(name) else {
+            findings.error(place, "'\(name)' cannot name a \(noun): in an address it would be a relative path")
+            return nil
+        }
         findings.error(
             place,
             name.count > longest
