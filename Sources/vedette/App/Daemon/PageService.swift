@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
 import VedetteConfig
 import VedetteCore
 import VedetteEngine
@@ -13,6 +14,24 @@ actor PageService {
         var server: PageServer
         var hub: ChangeHub
         var address: ListenAddress
+        let access: CurrentAccess
+    }
+
+    /// Who may use a server. Each server has its own: while the page moves, the rules of one address need not fit the other.
+    private final class CurrentAccess: Sendable {
+        private let state: Mutex<PageAccess>
+
+        init(_ access: PageAccess) { state = Mutex(access) }
+
+        var value: PageAccess { state.withLock { $0 } }
+
+        /// - Returns: the access before.
+        func replace(with access: PageAccess) -> PageAccess {
+            state.withLock { state in
+                defer { state = access }
+                return state
+            }
+        }
     }
 
     private let app: App
@@ -20,7 +39,6 @@ actor PageService {
     /// Reads the configuration that trials are beside, without secrets.
     private let loader: ConfigurationLoader
     private var configuration: ConfigurationFacts
-    private var access = PageAccess()
     private var running: Running?
 
     /// - Parameter journal: as commands use it.
@@ -34,21 +52,19 @@ actor PageService {
     func apply(_ new: Configuration) async {
         configuration = new.facts
         guard let listen = new.listen else { return await stop() }
-        let old = access
-        access = PageAccess(token: listen.token, hosts: Set(listen.hosts))
-        guard running?.address != listen.address else {
+        let access = PageAccess(token: listen.token, hosts: Set(listen.hosts))
+        if let running, running.address == listen.address {
+            let old = running.access.replace(with: access)
             // Streams that began with another token end.
-            if old.token?.value != access.token?.value { await running?.hub.check() }
+            if old.token?.value != access.token?.value { await running.hub.check() }
             return
         }
         do throws(ListenError) {
-            let next = try await start(listen.address)
+            let next = try await start(listen.address, CurrentAccess(access))
             await end(running)
             running = next
             app.log.log(.notice, "the page is at \(PageService.link(next.server.address))")
         } catch {
-            // The rules of the new address need not fit the old one.
-            if running != nil { access = old }
             let rest = running.map { "; it stays at \(PageService.link($0.server.address))" } ?? ""
             app.log.log(.error, "failed to offer the page at \(listen.address): \(error.detail)\(rest)")
         }
@@ -71,7 +87,7 @@ actor PageService {
         await running?.server.stop()
     }
 
-    private func start(_ address: ListenAddress) async throws(ListenError) -> Running {
+    private func start(_ address: ListenAddress, _ access: CurrentAccess) async throws(ListenError) -> Running {
         let hub = ChangeHub(
             { [journal] () throws(JournalError) in try journal.changes() }, clock: app.clock, log: app.log)
         let sources = StatusPage.Sources(
@@ -86,7 +102,7 @@ actor PageService {
             numbers: { [app, journal] in await app.numbers(await self.configuration, journal) }, registry: app.metrics,
             trials: trials, meaning: sources.text.meaning)
         let page = StatusPage(
-            sources, hub: hub, access: { await self.access },
+            sources, hub: hub, access: { access.value },
             sign: { MessageAuthentication.code(of: $0, key: $1) }, trials: trials,
             links: app.links, routes: api.routes)
         let server = try await PageServer.start(
@@ -94,7 +110,7 @@ actor PageService {
         ) {
             await page.respond(to: $0)
         }
-        return Running(server: server, hub: hub, address: address)
+        return Running(server: server, hub: hub, address: address, access: access)
     }
 
     private var polls: PollFigures {
