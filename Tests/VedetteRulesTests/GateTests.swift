@@ -416,9 +416,28 @@ struct GateTests {
             let event = Event(
                 id: Identifier("e"), kind: .appeared, time: RuleHarness.noon, source: source, sourceKind: "json",
                 poll: "p", item: Item(key: "k"))
-            return silence.covers(rule: "r", event, at: RuleHarness.noon)
+            return silence.covers(Rule.when(.appears), event, at: RuleHarness.noon)
         }
         #expect(covers("web-a") && !covers("db-a"))
+    }
+
+    @Test("a silence of a rule stays in force when the rule is renamed", arguments: [false, true])
+    func renamedRule(byRestart: Bool) {
+        let condition = Condition.all([.source(["lab"], text: "lab"), .becomes("down", "up")])
+        let silence = Silence(id: 1, rule: "old", untilState: "up", created: RuleHarness.noon)
+        var harness = RuleHarness(Rule.when(condition, name: "old"))
+        harness.silence(silence)
+        harness.item("a", "down", was: "up")
+        var renamed = Rule.when(condition, name: "new")
+        renamed.formerName = "old"
+        harness.edit(renamed, byRestart: byRestart)
+        harness.silence(silence)
+        harness.item("b", "down", was: "up")
+        #expect(harness.sent.isEmpty)
+        harness.item("c", "up", was: "down", source: "web")
+        #expect(harness.engine.silences == [silence], "an item of a source that is not the rule's")
+        harness.item("c", "up", was: "down")
+        #expect(harness.engine.silences.isEmpty)
     }
 
     @Test("a value of once_per that a match used before it was told is used by the one that takes its place")

@@ -70,8 +70,13 @@ public struct Silence: Sendable, Hashable {
     public func hasBegun(at wall: Timestamp) -> Bool { from.map { $0 <= wall } ?? true }
 
     /// Returns whether it suppresses the messages of this rule about this event, for its sink.
-    public func covers(rule name: String, _ event: Event, at wall: Timestamp) -> Bool {
-        hasBegun(at: wall) && !isOver(at: wall) && (rule == nil || rule == name) && matches(event)
+    public func covers(_ rule: Rule, _ event: Event, at wall: Timestamp) -> Bool {
+        hasBegun(at: wall) && !isOver(at: wall) && covers(rule) && matches(event)
+    }
+
+    /// Returns whether it names a rule, by its name or its former one, or names none.
+    public func covers(_ rule: Rule) -> Bool {
+        self.rule == nil || self.rule == rule.name || self.rule == rule.formerName
     }
 
     /// Returns whether the event ends the silence: the item reached the state, or it is gone and never will.

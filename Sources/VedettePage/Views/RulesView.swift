@@ -80,7 +80,7 @@ extension StatusPage {
                 RulesView.Row(
                     rule: rule, last: last, count: try await reader?.ruleCount(of: rule.name),
                     waiting: waiting[rule.name] ?? [],
-                    silences: facts.silences.filter { $0.rule == rule.name },
+                    silences: facts.silences.filter { $0.rule != nil && $0.covers(rule) },
                     warning: facts.unmatched.first { $0.rule == rule.name }?.text))
         }
         let view = RulesView(

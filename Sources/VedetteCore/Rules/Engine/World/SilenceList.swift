@@ -11,14 +11,12 @@ struct SilenceList: Sendable {
 
     /// Returns a silence that covers the message for that sink alone, or with nil for every sink.
     func silence(of rule: Rule, _ event: Event, sink: String?, at now: RuleTime) -> Silence? {
-        all.first { $0.sink == sink && $0.covers(rule: rule.name, event, at: now.wall) }
+        all.first { $0.sink == sink && $0.covers(rule, event, at: now.wall) }
     }
 
     /// Returns when the last of the silences ends that cover the message; nil when one has no time.
     func end(of rule: Rule, _ event: Event, sink: String, at now: RuleTime) -> Timestamp? {
-        let covering = all.filter {
-            ($0.sink == nil || $0.sink == sink) && $0.covers(rule: rule.name, event, at: now.wall)
-        }
+        let covering = all.filter { ($0.sink == nil || $0.sink == sink) && $0.covers(rule, event, at: now.wall) }
         let ends = covering.map(\.until)
         return ends.contains(nil) ? nil : ends.compactMap { $0 }.max()
     }
@@ -26,7 +24,7 @@ struct SilenceList: Sendable {
     /// Ends the silences that wait for the state that this event brings, and returns them.
     mutating func end(by event: Event, _ rules: RuleSet) -> [Silence] {
         let over = all.filter { silence in
-            let sources = silence.rule.flatMap(rules.rule(named:))?.when.sources
+            let sources = silence.rule.flatMap(rules.heir(of:))?.when.sources
             return silence.isEnded(by: event) && sources?.contains(event.source) != false
         }
         all.removeAll(where: over.contains)
