@@ -13,8 +13,8 @@ public struct LocalTimeReader: Sendable {
 
     private static let weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
-    /// Returns the time; nil when the text is none. A time of day is the next one after `now`; a day alone is its first
-    /// moment.
+    /// Returns the time; nil when the text is none. A time of day is the next one after `now`, with a day of the week or without;
+    /// a day alone is its first moment.
     public func time(_ text: String, now: Timestamp) -> Timestamp? {
         let text = text.trimmed()
         if let time = Timestamp(rfc3339: text) ?? local(text, now: now) { return time }
@@ -30,7 +30,13 @@ public struct LocalTimeReader: Sendable {
         let parts = text.lowercased().split { $0 == " " || ($0 == "T" || $0 == "t") && text.first?.isNumber == true }
         guard let first = parts.first, parts.count <= 2, let day = day(String(first), now: now) else { return nil }
         guard parts.count == 2 else { return instant(of: day, minutes: 0) }
-        return LocalTimeReader.minutes(String(parts[1])).map { instant(of: day, minutes: $0) }
+        guard let minutes = LocalTimeReader.minutes(String(parts[1])) else { return nil }
+        // On a Friday `friday 18:00` is today until then.
+        if LocalTimeReader.isWeekday(String(first)) {
+            let before = instant(of: day.advanced(by: .seconds(-7 * 86_400)), minutes: minutes)
+            if before > now { return before }
+        }
+        return instant(of: day, minutes: minutes)
     }
 
     /// Returns the last such time that is not after `now`; nil when the text is no time, or names one in the future.
@@ -78,7 +84,11 @@ public struct LocalTimeReader: Sendable {
 
     private static func isDay(_ word: String) -> Bool {
         ["today", "tomorrow", "yesterday", "noon", "midnight"].contains(word)
-            || (word.count >= 3 && weekdays.contains { $0.hasPrefix(word) })
+            || isWeekday(word)
+    }
+
+    private static func isWeekday(_ word: String) -> Bool {
+        word.count >= 3 && weekdays.contains { $0.hasPrefix(word) }
     }
 
     /// `7:30` and `07:30:00`.
