@@ -211,7 +211,28 @@ struct DoctorTests {
             ]
         }
         #expect(failing.severities == [.ok, .failure, .warning] && failing.text.contains("`vedette accept b`"))
-        #expect(journal { $0.silences = 2 }.text.contains("2 silences in force"))
+        let silences = (1...2).map { Silence(id: $0, source: "a", created: Timestamp(milliseconds: 0)) }
+        #expect(journal { $0.silences = silences }.text.contains("2 silences in force"))
+    }
+
+    @Test("a silence of a rule, source or sink that nothing has is a warning, and one of a renamed rule is none")
+    func silences() {
+        let created = Timestamp(milliseconds: 0)
+        var facts = JournalFacts()
+        facts.silences = [
+            Silence(id: 1, rule: "old", created: created), Silence(id: 2, rule: "gone", created: created),
+            Silence(id: 3, source: "web-*", created: created), Silence(id: 4, source: "?", sink: "s", created: created),
+            Silence(id: 5, sink: "gone", created: created),
+        ]
+        var rule = Rule(name: "new", when: .appears, notify: [])
+        rule.formerName = "old"
+        func findings(_ rules: [Rule]?) -> [Finding] {
+            JournalCheck(facts: .success(facts), sources: ["a", "b"], sinks: ["s"], rules: rules).findings
+        }
+        #expect(findings([rule]).severities == [.ok, .ok, .warning, .warning, .warning])
+        #expect(findings([rule]).suffix(3).map(\.subject) == ["silence 2", "silence 3", "silence 5"])
+        #expect(findings([rule]).last?.remedy == "vedette silences end 5")
+        #expect(findings(nil).severities == [.ok, .ok], "files with errors tell no names")
     }
 
     @Test("a daemon's name and what it lacks; files that are not installed; a bus that does not answer")

@@ -57,7 +57,7 @@ struct StatusTests {
             sink: "team-chat", kind: .paused, reason: "401 Unauthorized", since: Self.ago(1380), fingerprint: 1)
         facts.sinks = [desk, team]
         facts.silences = [
-            Silence(id: 3, rule: "ready", until: Self.ago(-3600), created: Self.ago(60))
+            Silence(id: 3, until: Self.ago(-3600), sink: "desktop", created: Self.ago(60))
         ]
         facts.rules = []
         facts.unmatched = [
@@ -100,7 +100,7 @@ struct StatusTests {
                 team-chat  1 h ago    3      14       1     paused
 
                 SILENCE  WHAT
-                3        rule 'ready', until 09:23:00
+                3        sink 'desktop', until 09:23:00
 
                 warning: rule 'typo' matched no event in 2 d: no item was seen in the state
                   'Redy'
@@ -174,6 +174,25 @@ struct StatusTests {
         #expect(lines.contains("and 292 more: vedette status --all"))
         let all = screen(facts, 80, isWhole: true).lines.map(\.text)
         #expect((0..<1000).allSatisfy { number in all.contains { $0.hasPrefix("s\(number) ") } })
+    }
+
+    @Test("many silences, sinks, waiting matches and warnings fit one screen; --all lists each")
+    func manyRows() {
+        var facts = StatusFacts(now: Self.now)
+        facts.watcher = .init(process: WatcherProcess(pid: 812), since: Self.ago(60))
+        facts.sinks = (1...200).map { SinkStatus(name: "sink-\($0)") }
+        facts.silences = (1...200).map { Silence(id: $0, sink: "sink-\($0)", created: Self.ago(60)) }
+        facts.timers = (1...200).map {
+            RuleMemory(
+                key: .init(rule: "absent-\($0)", slot: .absence, name: ""), identity: 1, due: Self.ago(-60),
+                since: Self.ago(60))
+        }
+        facts.unmatched = (1...200).map { .init(rule: "r\($0)", text: "rule 'r\($0)' matched no event in 2 d") }
+        let lines = screen(facts, 80).lines.map(\.text)
+        #expect(lines.count < 50, "\(lines)")
+        #expect(lines.count { $0 == "and 192 more: vedette status --all" } == 4)
+        let all = screen(facts, 80, isWhole: true).lines.map(\.text)
+        #expect(all.count > 800 && !all.contains { $0.contains("--all") })
     }
 
     @Test("without a watcher the screen tells how to start one, and no time of a next poll")
@@ -318,6 +337,25 @@ struct StatusTests {
         let rows = try facts.json(only: nil).map { try JSON(parsing: Array($0.utf8)) }
         #expect(rows[0]["lateness"] == nil)
         #expect(rows[1...3].map { $0["lateness"]?["p99"] } == [.number("0.025"), .number("2.5"), nil])
+    }
+
+    @Test("a silence of a rule that does not exist is warned of, but not beside errors of the configuration")
+    func silenceWithoutEffect() throws {
+        var facts = facts
+        facts.silences = [Silence(id: 3, rule: "gone", created: Self.ago(60))]
+        let text = "silence 3 is without effect: there is no rule 'gone'; `vedette silences end 3` ends it"
+        #expect(screen(facts, nil).lines.map(\.text).contains("warning: \(text)"))
+        let row = try JSON(parsing: Array(facts.json(only: nil)[7].utf8))
+        #expect(row["warning"] == .string(text))
+        facts.configurationErrors = 1
+        #expect(!facts.warnings.contains(text))
+    }
+
+    @Test("the lateness of a single poll is told of that poll")
+    func latenessOfOne() {
+        var facts = facts
+        facts.lateness = ["": PollLateness.Report(p99: 0.025, polls: 1, at: Self.ago(30))]
+        #expect(screen(facts, nil).lines.map(\.text).contains("the last poll started within 25 ms of the due time"))
     }
 
     @Test("--json holds the watcher, each source, sink and silence, one object a line")

@@ -10,7 +10,7 @@ extension StatusFacts {
         guard names == nil else { return sources.map(\.text) }
         var rows =
             [watcherJSON] + watchers.map(json) + sources + sinks.map(json)
-            + silences.map { .members(["silence": $0.json]) }
+            + silences.map { .members(["silence": $0.json, "warning": warning(about: $0).map(JSON.string)]) }
             + timers.map(json)
         if let stalledSince {
             rows.append(.members(["journal": .string("stalled"), "since": .string(stalledSince.rfc3339)]))

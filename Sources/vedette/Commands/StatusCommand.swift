@@ -19,7 +19,7 @@ struct StatusCommand: AsyncParsableCommand {
     @Argument(help: "Show everything about these sources.", completion: Completions.sources)
     var sources: [String] = []
 
-    @Flag(help: "List every source and every problem.")
+    @Flag(help: "List everything, however much it is.")
     var all = false
 
     @Flag(help: "End with 1 unless a watcher runs and nothing fails, for scripts.")

@@ -101,7 +101,7 @@ struct DoctorRunner: Sendable {
         return JournalCheck(
             facts: journal,
             sources: Set(configuration?.sources.map(\.name) ?? []),
-            sinks: Set(configuration?.sinks.map(\.name) ?? []),
+            sinks: Set(configuration?.sinks.map(\.name) ?? []), rules: configuration?.rules,
             addresses: Dictionary(configuration?.sources.map { ($0.name, $0.urlDigest) } ?? []) { first, _ in first }
         ).findings
     }

@@ -7,14 +7,14 @@ import VedetteSinks
 struct StatusScreen: Sendable {
     /// More sources than these are only counted, so that everything fits one screen.
     static let mostSources = 10
-    /// More problems than these are only counted.
-    static let mostProblems = 8
+    /// More problems, sinks, silences, waiting matches or warnings than these are only counted.
+    static let mostRows = 8
 
     let facts: StatusFacts
     var palette = Palette.plain
     /// The cells of a line; nil for no limit.
     var width: Int?
-    /// Whether every source and problem is shown.
+    /// Whether everything is shown, however much it is.
     var isWhole = false
     /// Formats a time on the local clock.
     var time: @Sendable (Timestamp) -> String
@@ -73,8 +73,8 @@ struct StatusScreen: Sendable {
     }
 
     private func text(of lateness: PollLateness.Report) -> StyledText {
-        let polls = counted(lateness.polls, "poll")
-        let text = "99 % of the last \(polls) started within \(duration(of: lateness)) of the due time"
+        let polls = lateness.polls == 1 ? "the last poll" : "99 % of the last \(lateness.polls) polls"
+        let text = "\(polls) started within \(duration(of: lateness)) of the due time"
         return palette.paint(text, lateness.isLate ? .doubtful : .faint)
     }
 
@@ -86,14 +86,11 @@ struct StatusScreen: Sendable {
     private var problems: [StyledText] {
         let all = facts.problems
         guard !all.isEmpty else { return [] }
-        let shown = isWhole ? all[...] : all.prefix(StatusScreen.mostProblems)
+        let shown = shown(of: all)
         let indent = min(20, (shown.map { StyledText($0.subject).width }.max() ?? 0) + 2)
         var lines = [palette.paint("PROBLEMS", .faint)]
         for problem in shown { lines += text(of: problem, indent) }
-        if shown.count < all.count {
-            lines.append(fitted(StyledText("and \(all.count - shown.count) more: vedette status --all")))
-        }
-        return lines
+        return lines + rest(of: all)
     }
 
     private func text(of problem: StatusProblem, _ indent: Int) -> [StyledText] {
@@ -134,11 +131,12 @@ struct StatusScreen: Sendable {
 
     private var sinks: [StyledText] {
         guard !facts.sinks.isEmpty else { return [] }
-        let remarks = facts.sinks.map(remark)
+        let shown = shown(of: facts.sinks)
+        let remarks = shown.map(remark)
         let hasRemarks = remarks.contains { $0.width > 0 }
         let heading = ["SINK", "LAST SENT", "TODAY", "PENDING", "DEAD"] + (hasRemarks ? ["REMARK"] : [])
         var table = TextTable(heading, palette)
-        for (sink, remark) in zip(facts.sinks, remarks) {
+        for (sink, remark) in zip(shown, remarks) {
             let dead = String(sink.count.dead)
             let row = [
                 StyledText(sink.name), StyledText(sink.activity.lastSentAt?.relative(to: now) ?? "-"),
@@ -147,7 +145,7 @@ struct StatusScreen: Sendable {
             ]
             table.add(row + (hasRemarks ? [remark] : []))
         }
-        return table.lines(within: width, shrinking: hasRemarks ? [5, 0] : [0])
+        return table.lines(within: width, shrinking: hasRemarks ? [5, 0] : [0]) + rest(of: facts.sinks)
     }
 
     private func remark(on sink: SinkStatus) -> StyledText {
@@ -162,8 +160,10 @@ struct StatusScreen: Sendable {
     private var silences: [StyledText] {
         guard !facts.silences.isEmpty else { return [] }
         var table = TextTable(["SILENCE", "WHAT"], palette)
-        for silence in facts.silences { table.add(["\(silence.id)", localized(silence.description)]) }
-        return table.lines(within: width, shrinking: [1])
+        for silence in shown(of: facts.silences) {
+            table.add(["\(silence.id)", localized(silence.description)])
+        }
+        return table.lines(within: width, shrinking: [1]) + rest(of: facts.silences)
     }
 
     /// Lists what rules wait for.
@@ -171,18 +171,19 @@ struct StatusScreen: Sendable {
         guard !facts.timers.isEmpty else { return [] }
         let rules = Dictionary(facts.rules.map { ($0.name, $0) }) { first, _ in first }
         var table = TextTable(["RULE", "WAITS", "DUE"], palette)
-        for timer in facts.timers {
+        for timer in shown(of: facts.timers) {
             let text = timer.waitingText(of: rules[timer.key.rule], at: now) ?? ""
             let due = timer.waitingUntil.map { $0 > now ? "\(time($0)), \($0.relative(to: now))" : "now" }
             table.add([timer.key.rule, text, due ?? ""])
         }
-        return table.lines(within: width, shrinking: [1, 0])
+        return table.lines(within: width, shrinking: [1, 0]) + rest(of: facts.timers)
     }
 
     private var warnings: [StyledText] {
-        facts.unmatched.flatMap {
-            wrapped(palette.paint("warning", .doubtful) + StyledText(": \($0.text)"), hanging: 2)
-        }
+        let all = facts.warnings
+        return shown(of: all).flatMap {
+            wrapped(palette.paint("warning", .doubtful) + StyledText(": \($0)"), hanging: 2)
+        } + rest(of: all)
     }
 
     private var sources: [StyledText] {
@@ -259,6 +260,16 @@ struct StatusScreen: Sendable {
     }
 
     // MARK: Layout
+
+    private func shown<Row>(of all: [Row]) -> ArraySlice<Row> {
+        isWhole ? all[...] : all.prefix(StatusScreen.mostRows)
+    }
+
+    /// Counts the rows that are not shown.
+    private func rest<Row>(of all: [Row]) -> [StyledText] {
+        let count = all.count - shown(of: all).count
+        return count > 0 ? [fitted(StyledText("and \(count) more: vedette status --all"))] : []
+    }
 
     private func age(_ since: Timestamp) -> String {
         DurationText.long(seconds: max(0, now.seconds(since: since)))

@@ -39,7 +39,8 @@ struct JournalFacts: Sendable {
     var pending: [PendingCount] = []
     var problems: [JournalProblem] = []
     var moves: [Move] = []
-    var silences = 0
+    /// Those in force.
+    var silences: [Silence] = []
 
     /// Bound of the whole check: reading every page of a large journal takes long.
     private static let timeout = Duration.seconds(8)
@@ -54,7 +55,7 @@ struct JournalFacts: Sendable {
         facts.moves = records.compactMap { record in
             record.movedTo.map { Move(source: record.name, address: $0, urlDigest: record.urlDigest) }
         }
-        facts.silences = try await reader.silences().filter { !$0.isOver(at: now) }.count
+        facts.silences = try await reader.silences().filter { !$0.isOver(at: now) }
         facts.integrity = try await integrity(of: reader)
         return facts
     }
@@ -100,6 +101,8 @@ struct JournalCheck {
     /// The names in the configuration; findings about others are left out.
     let sources: Set<String>
     let sinks: Set<String>
+    /// The rules of the configuration; nil when they are unknown.
+    var rules: [Rule]?
     /// The digests of the URLs of these sources.
     var addresses: [String: UInt64] = [:]
 
@@ -119,13 +122,9 @@ struct JournalCheck {
             default: return [.failure("journal", error.detail)]
             }
         }
-        let silences =
-            facts.silences > 0
-            ? [Finding.ok("silences", "\(counted(facts.silences, "silence")) in force; `vedette silences` lists them")]
-            : []
         return integrity(facts) + problems(facts) + moves(facts)
             + facts.pending.filter { sinks.contains($0.sink) }.flatMap(pending)
-            + silences
+            + silences(facts.silences)
     }
 
     private func integrity(_ facts: JournalFacts) -> [Finding] {
@@ -168,6 +167,21 @@ struct JournalCheck {
                 "source \(move.source)", "its server has moved it for good to \(move.address)",
                 remedy: "write that address into the configuration")
         }.bounded(to: JournalCheck.most, "sources", remedy: "`vedette status` lists them")
+    }
+
+    private func silences(_ silences: [Silence]) -> [Finding] {
+        guard !silences.isEmpty else { return [] }
+        let text = "\(counted(silences.count, "silence")) in force; `vedette silences` lists them"
+        guard let rules else { return [.ok("silences", text)] }
+        let warnings = silences.compactMap { silence in
+            silence.missingName(rules: rules, sources: sources, sinks: sinks).map { name in
+                Finding.warning(
+                    "silence \(silence.id)", "it is without effect: there is no \(name)",
+                    remedy: "vedette silences end \(silence.id)")
+            }
+        }
+        return [.ok("silences", text)]
+            + warnings.bounded(to: JournalCheck.most, "silences", remedy: "`vedette silences` lists them")
     }
 
     private func pending(_ pending: JournalFacts.PendingCount) -> [Finding] {
