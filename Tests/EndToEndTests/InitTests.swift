@@ -70,6 +70,38 @@ struct InitTests {
         #expect(exported.out.contains("xmlUrl=\"\(lab["feeds"])/feed/1.xml\""), "\(exported.out)")
         let second = try await home.vedette("import", list.path)
         #expect(second.out.isEmpty && second.err.contains("0 feeds; 2 watched already"), "\(second.err)")
+        try home.write(imported.out + "nonsense: 1\n")
+        let third = try await home.vedette("import", list.path)
+        #expect(third.out.isEmpty && third.err.contains("0 feeds; 2 watched already"), "an error elsewhere")
+        #expect(third.err.contains("warning: the configuration has 1 error"), "\(third.err)")
+    }
+
+    @Test("an exported list has no command, and no feed that other programs cannot read")
+    func closedFeeds() async throws {
+        let home = try Home()
+        try home.write(
+            """
+            servers:
+              panel:
+                url: "https://panel.example.com"
+                session: {login: /login, fields: {user: me, password: {env: NOT_HERE}}}
+              token:
+                url: "https://token.example.com"
+                session:
+                  post: /login
+                  json: {password: {env: NOT_HERE}}
+                  token: {field: jwt}
+                  send: {header: Authorization, scheme: Bearer}
+            sources:
+              open: {kind: feed, url: "https://open.example.com/feed"}
+              private: {kind: feed, command: [curl, -u, "ann:hunter2", "https://private.example.com/feed"]}
+              panel: {kind: feed, server: panel, path: /feed}
+              token: {kind: feed, server: token, path: /feed}
+            """)
+        let exported = try await home.vedette("export")
+        #expect(exported.code == 0 && exported.err.contains("left out: 3 feeds"), "\(exported.err)")
+        #expect(exported.out.components(separatedBy: "xmlUrl=").count == 2, "\(exported.out)")
+        #expect(exported.out.contains("xmlUrl=\"https://open.example.com/feed\""), "\(exported.out)")
     }
 
     @Test("the jobs of another program are imported, pass check, and tell a change of the part that they choose")

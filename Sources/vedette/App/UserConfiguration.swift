@@ -43,7 +43,7 @@ enum UserConfiguration {
     }
 
     /// How many errors there are, some of them in files; nil for none there.
-    private static func errors(inFiles loaded: Loaded) -> Int? {
+    static func errors(inFiles loaded: Loaded) -> Int? {
         let errors = loaded.diagnostics.filter { $0.severity == .error }
         return loaded.directory != nil && errors.contains { $0.file.hasSuffix(".yaml") } ? errors.count : nil
     }

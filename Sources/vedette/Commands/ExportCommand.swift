@@ -19,14 +19,20 @@ struct ExportCommand: AsyncParsableCommand {
 
     func run() async throws {
         let feeds = try UserConfiguration.load(places, secrets: .none).sources.filter { $0.kindName == "feed" }
-        let open = feeds.filter {
-            $0.server.credentials == nil && $0.server.headers.isEmpty && !$0.url.hasPrefix("file:")
-        }
+        let open = feeds.filter(\.isOpen)
         for line in OPML(open.map { OPML.Feed(url: $0.url, title: $0.name) }).lines { try Output.print(line) }
         if open.count < feeds.count {
             Output.diagnose(
-                "left out: \(counted(feeds.count - open.count, "feed")) with a password or headers of its own, or of a file"
-            )
+                "left out: \(counted(feeds.count - open.count, "feed")) with a password or headers of its own, "
+                    + "or of a file or command")
         }
+    }
+}
+
+extension Source {
+    /// Whether other programs can read it by its address alone, which holds no secret.
+    var isOpen: Bool {
+        WebURL(url) != nil && server.credentials == nil && server.headers.isEmpty
+            && server.login == nil && server.tokenLogin == nil && server.handshake == nil
     }
 }

@@ -30,9 +30,15 @@ struct ImportCommand: AsyncParsableCommand {
 
     func run() async throws {
         let list = try ImportList(try InputFile.bytes(file), name: file, format: format)
-        // A secret that is not stored yet is no reason to import a source twice.
+        // A secret that is not stored yet is no reason to import a source twice, and an error elsewhere is none.
         let loader = UserConfiguration.loader(places, secrets: .none)
-        let known = loader.load().configuration.map { Set($0.sources.map(\.url)) } ?? []
+        let loaded = loader.load()
+        if let errors = UserConfiguration.errors(inFiles: loaded) {
+            Output.diagnose(
+                "warning: the configuration has \(counted(errors, "error")), which `vedette check` lists; "
+                    + "what could not be read for them may be imported again")
+        }
+        let known = Set((loaded.readable?.sources ?? []).map(\.url))
         let text = ImportText(list, name: file, known: known, names: loader.names())
         for line in text.lines { try Output.print(line) }
         for line in text.remarks { Output.diagnose(line) }

@@ -52,7 +52,7 @@ struct ImportText {
                     repeated += 1
                     return
                 }
-                write(source, &notes)
+                if let problem = source.problem { notes.append(problem) } else { write(source, &notes) }
             }
             remarks += notes.map { "\(place)\(entry.label): \($0)" }
         }

@@ -53,6 +53,18 @@ struct ImportedSource {
         }
     }
 
+    /// Why no source can be written for it; nil where one can.
+    var problem: String? {
+        guard let login, case .url(let text) = place, let url = WebURL(text) else { return nil }
+        if case .user(let user) = login, user.contains(":") {
+            return "left out: its user holds ':', which no request can carry (RFC 7617)"
+        }
+        if url.path.hasPrefix("//") {
+            return "left out: a source of a server with a password cannot have a path that begins with '//'"
+        }
+        return nil
+    }
+
     mutating func set(_ name: String, _ value: Proposal.Value) {
         options.append(Proposal.Option(name: name, value: value))
     }

@@ -39,6 +39,15 @@ struct Imported {
 
 @Suite("Lists of other programs")
 struct ImportTests {
+    @Test("an entry whose login or path a source cannot have is left out with the reason")
+    func impossibleLogins() throws {
+        let list = try Imported("https://u:p@a.example//feed\nhttps://us%3Aer:pw@b.example/feed\n", .newsboat)
+        #expect(list.yaml == "\n" && list.problems.isEmpty)
+        #expect(list.remarks.count == 3 && list.remarks[0].hasPrefix("0 "))
+        #expect(list.remarks[1].contains("cannot have a path that begins with '//'"))
+        #expect(list.remarks[2].contains("its user holds ':'"))
+    }
+
     @Test("imported sources have free names; what is watched already, listed twice or no web address is left out")
     func feeds() throws {
         let list = try Imported(
