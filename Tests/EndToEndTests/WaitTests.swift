@@ -11,6 +11,12 @@ struct WaitTests {
     private func wait(
         _ world: Appliance, _ eyes: Eyes, _ arguments: String..., then change: () async throws -> Void = {}
     ) async throws -> Program.Result {
+        try await wait(world, eyes, arguments, then: change)
+    }
+
+    private func wait(
+        _ world: Appliance, _ eyes: Eyes, _ arguments: [String], then change: () async throws -> Void = {}
+    ) async throws -> Program.Result {
         var watcher: Child?
         if eyes == .watcher {
             watcher = try await world.home.watcher()
@@ -72,6 +78,15 @@ struct WaitTests {
         let world = try await Appliance()
         let result = try await wait(world, eyes, "systems", "59", "--to", "Ready for use", "--timeout", "700ms")
         #expect(result.code == 124, "\(result.err)")
+    }
+
+    @Test("wait with --timeout 0s looks once: 0 when the state is reached, else 124", arguments: Eyes.allCases)
+    func noTime(_ eyes: Eyes) async throws {
+        let states = ["--to", "Stopped", "--to", "Ready for use", "--timeout", "0s"]
+        let reached = try await wait(try await Appliance(), eyes, ["systems", "Portal QA"] + states)
+        #expect(reached.code == 0, "\(reached.err)")
+        let missing = try await wait(try await Appliance(), eyes, ["systems", "late"] + states)
+        #expect(missing.code == 124 && !missing.err.contains("no answer yet"), "\(missing.err)")
     }
 
     @Test("wait for an unknown item or source says which ones there are", arguments: Eyes.allCases)

@@ -91,6 +91,9 @@ struct WaitCommand: AsyncParsableCommand {
         }
     }
 
+    /// Whether it looks once, and waits for nothing.
+    private var looksOnce: Bool { timeout.flatMap { Duration(configured: $0) } == .zero }
+
     /// Waits until the goal is reached or cannot be, or the time is over.
     private func end(of source: Source, within limit: Duration?, _ progress: Progress) async throws -> End {
         try await withThrowingTaskGroup(of: End.self) { group in
@@ -98,6 +101,8 @@ struct WaitCommand: AsyncParsableCommand {
             if let limit {
                 group.addTask {
                     let clock = SystemClock()
+                    // The first look ends by itself, unless a stream brings nothing.
+                    let limit = looksOnce ? FetchLimits().total : limit
                     try await clock.sleep(until: clock.now().boot.advanced(by: limit))
                     return .timedOut
                 }
@@ -226,11 +231,15 @@ struct WaitCommand: AsyncParsableCommand {
                     await warnOfSpelling(source, seen: Set(seen), progress)
                 }
                 await progress.show(lines, snapshot.record.health.problem, of: source.name)
+                if looksOnce { return verdict }
             } else if hasWatcher == nil, let problem = try await firstProblem(of: source, in: journal) {
                 guard timeout != nil else {
                     throw Exit(.unavailable, "\(source.name): \(problem.failure): \(problem.detail)")
                 }
                 await progress.show([], problem, of: source.name)
+                if looksOnce { return .pending([]) }
+            } else if hasWatcher != nil, looksOnce {
+                return .pending([])
             }
             guard await changes.next() != nil else { throw CancellationError() }
         }
