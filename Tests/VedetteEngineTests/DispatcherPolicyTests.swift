@@ -68,7 +68,7 @@ struct DispatcherPolicyTests {
         try await until { await world.journal.state(2) == .sent }
         #expect(await world.journal.state(1) == .suppressed)
         #expect(await world.journal.reason(1) == "told by 'mail': 400")
-        #expect(await world.dispatcher.unsent == 0)
+        #expect(await world.dispatcher.died == 0)
         let ids = await world.journal.deliveries.values.map(\.delivery.message.id)
         #expect(Set(ids).count == 2 && mail.taken.map(\.title) == ["1"])
     }
@@ -254,7 +254,7 @@ struct DispatcherPolicyTests {
         try await world.dispatcher.restore()
         await world.dispatcher.drainOnce()
         #expect(await world.journal.deliveries.values.count { $0.state == .dead } == 1190)
-        #expect(await world.dispatcher.unsent >= 1191)
+        #expect(await world.dispatcher.died == 1190)
         clock.advance(.seconds(100))
         var before = -1
         for _ in 0..<100 where clock.sleeps != before {

@@ -38,8 +38,6 @@ struct DeliveryBuffer: Sendable {
     private var hasGrown = false
     private var mustReread = false
 
-    /// How many of `waiting` were attempted and are still pending.
-    var failedCount: Int { failed.count }
     var isBusy: Bool { !inFlight.isEmpty }
     var isEmpty: Bool { waiting.isEmpty && !isUnread }
     /// Whether the journal may have deliveries that were not read.

@@ -59,9 +59,6 @@ public struct DeliverySchedule: Sendable {
         lanes.flatMap { name, lane in lane.waiting.map { DeliveryPlace(lane: name, id: $0.id) } }
     }
 
-    /// How many deliveries were attempted and are still pending.
-    public var failedCount: Int { lanes.values.reduce(0) { $0 + $1.failedCount } }
-
     /// Sinks that take no messages: paused ones, and those whose circuit has been open for minutes.
     public var unavailableSinks: Set<String> {
         Set(sinks.filter { $0.value.isPaused || $0.value.circuit.isLasting }.keys)

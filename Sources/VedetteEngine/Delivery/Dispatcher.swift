@@ -33,8 +33,8 @@ public actor Dispatcher {
 
     /// How many messages were sent since the start.
     public var sent: Int { meter.sent }
-    /// How many messages died since the start, or were attempted and are still pending.
-    public var unsent: Int { meter.unsent + schedule.failedCount }
+    /// How many messages died since the start.
+    public var died: Int { meter.unsent }
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()

@@ -62,7 +62,7 @@ struct RunCommand: AsyncParsableCommand {
         OpenFiles.raiseLimit()
         if once {
             let app = try await App(configuration, journal: place.open(), access: place.access, links: links, log: log)
-            return try await runOnce(app, configuration)
+            return try await runOnce(app, configuration, access: place.access)
         }
         let stop = try StopDeadline(SystemClock()) { RunCommand.endLate($0, log) }
         // Before work begins at once, since libpq may wait for a server.
@@ -94,13 +94,20 @@ struct RunCommand: AsyncParsableCommand {
         Exit.endProcess(code)
     }
 
-    private func runOnce(_ app: App, _ configuration: Configuration) async throws {
+    private func runOnce(_ app: App, _ configuration: Configuration, access: any JournalAccess) async throws {
         await ControlRequests(app).carryOutWaiting()
         let results = await app.watcher.runOnce(force: force)
         await app.dispatcher.drainOnce()
-        let (sent, unsent) = (await app.dispatcher.sent, await app.dispatcher.unsent)
         var summary = OnceSummary(results)
-        (summary.sent, summary.unsent) = (sent, unsent)
+        summary.sent = await app.dispatcher.sent
+        do {
+            let sinks = Set(configuration.sinks.map(\.name))
+            let counts = try await access.reader().sinkCounts().filter { sinks.contains($0.sink) }
+            summary.unsent = await app.dispatcher.died + counts.reduce(0) { $0 + $1.pending }
+        } catch {
+            await app.close()
+            throw error
+        }
         // A monitor of cron jobs expects a request after each run that went well.
         if summary.problem == nil, let heartbeat = configuration.heartbeat {
             await app.heartbeat.beat(heartbeat)
