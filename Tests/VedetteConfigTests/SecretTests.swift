@@ -117,7 +117,7 @@ struct SecretTests {
         )
         #expect(
             read("{credential: lab}").said == [
-                "DIR/a.yaml:1:52: the credential 'lab' is not stored; `vedette login SERVER` stores it, "
+                "DIR/a.yaml:1:52: the credential 'lab' is not stored; `vedette login lab` stores it, "
                     + "and LoadCredential=lab:FILE gives it to a systemd unit"
             ])
         #expect(
@@ -195,6 +195,23 @@ struct SecretTests {
         #expect(try place("password: {env: PW}") == .environment("PW", place: line))
         #expect(try place("password: {command: [pass, show, lab]}") == .command(place: line))
         #expect(try place("password: hunter2") == .literal(place: line))
+        let fields = "{user: {env: ME}, password: {credential: panel}}"
+        #expect(try place("session: {login: /login, fields: \(fields)}") == .credential("panel"))
+        #expect(try place("session: {post: /in, json: {a: [{p: {credential: nova}}]}}") == .credential("nova"))
+        #expect(try place("headers: {X-Key: {env: KEY}}") == .environment("KEY", place: line))
+        #expect(try place("user: u, <<: {password: {credential: base}}") == .credential("base"))
+    }
+
+    @Test("the credentials of servers, sources and sinks are found although the configuration has errors")
+    func credentials() throws {
+        try directory.write(
+            """
+            servers: {a: {password: {credential: one}}, broken: 7}
+            sources: {s: {headers: {Authorization: {credential: two}}, command: [credential, none]}}
+            sinks: {t: {url: {credential: three}, <<: {token: {credential: four}}}}
+            """, to: "a.yaml", mode: 0o600)
+        let loader = ConfigurationLoader(directory: directory.path, sourceKinds: [], sinkKinds: [], environment: [:])
+        #expect(loader.credentials() == ["one", "two", "three", "four"])
     }
 
     @Test("a command's first line is the secret; no shell reads its words")

@@ -87,7 +87,7 @@ enum SecretOrigin: Sendable, Hashable {
                     + "write LoadCredential=\(name):FILE into the unit")
         }
         return Problem(
-            detail: "the credential '\(name)' is not stored; `vedette login SERVER` stores it, "
+            detail: "the credential '\(name)' is not stored; `vedette login \(name)` stores it, "
                 + "and LoadCredential=\(name):FILE gives it to a systemd unit")
     }
 

@@ -7,19 +7,23 @@ import VedetteCore
 
 struct LoginCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "login", abstract: "Store the password of a server, so that no file of the configuration has it.",
+        commandName: "login",
+        abstract: "Store the password of a server, or another secret, so that no file of the configuration has it.",
         discussion: """
             It asks for the password or token without showing it, and stores it where the server's secret says: for \
             {credential: NAME} in the Secret Service of the desktop, where secret-tool (libsecret-tools) is installed, else in \
-            a file that only you can read; for {file: PATH} in that file. In a pipe it reads the first line of standard input.
+            a file that only you can read; for {file: PATH} in that file. In a pipe it reads the first line of standard input. \
+            It takes the NAME of a {credential: NAME} too, wherever that stands in the configuration: of a sink, or a header.
 
             Examples:
               vedette login lab
               pass show work/lab | vedette login lab --replace
             """)
 
-    @Argument(help: "A server of the configuration.", completion: Completions.servers)
-    var server: String
+    @Argument(
+        help: ArgumentHelp("A server of the configuration, or the name of a credential in it.", valueName: "server"),
+        completion: Completions.servers)
+    var name: String
 
     @Flag(help: "Replace a secret that is stored already, without a question.")
     var replace = false
@@ -28,13 +32,15 @@ struct LoginCommand: AsyncParsableCommand {
 
     func run() async throws {
         let loader = UserConfiguration.loader(places)
-        guard let secret = loader.secret(ofServer: server) else {
-            throw Exit.unknown("server", server, among: loader.names().servers)
+        let credentials = loader.credentials()
+        let found = credentials.contains(name) ? .credential(name) : loader.secret(ofServer: name)
+        guard let secret = found else {
+            throw Exit.unknown("server or credential", name, among: loader.names().servers.union(credentials))
         }
         let store = CredentialStore(ProcessInfo.processInfo.environment)
         switch secret {
-        case .credential(let name):
-            try keep(store.place(of: name)) { try store.store($0, as: name) }
+        case .credential(let credential):
+            try keep(store.place(of: credential)) { try store.store($0, as: credential) }
             await pollRefused()
         case .file(let path):
             try keep(FileManager.default.fileExists(atPath: path) ? .file(path) : nil) { text in
@@ -49,13 +55,13 @@ struct LoginCommand: AsyncParsableCommand {
         case .none(let place):
             throw Exit(
                 .configuration,
-                "the server '\(server)' at \(place) has no secret; add 'user: NAME' and 'password: {credential: \(server)}'"
+                "the server '\(name)' at \(place) has no secret; add 'user: NAME' and 'password: {credential: \(name)}'"
             )
         }
     }
 
     private func unstorable(_ reason: String) -> Exit {
-        Exit(.configuration, "the secret of \(server) cannot be stored: \(reason); write {credential: \(server)} there")
+        Exit(.configuration, "the secret of \(name) cannot be stored: \(reason); write {credential: \(name)} there")
     }
 
     /// Lets a running watcher poll the server's sources that were refused. It reads the new secret then.
@@ -63,7 +69,7 @@ struct LoginCommand: AsyncParsableCommand {
         guard let journal = places.journalIfKnown, await journal.watcher() != nil,
             let configuration = UserConfiguration.loader(places, secrets: .none).load().configuration
         else { return }
-        let sources = Set(configuration.sources.filter { $0.server.name == server }.map(\.name))
+        let sources = Set(configuration.sources.filter { $0.server.name == name }.map(\.name))
         do throws(JournalError) {
             let refused = try await journal.reader().sourceRecords()
                 .filter { sources.contains($0.name) && $0.health.isRefused }.map(\.name)
@@ -80,7 +86,7 @@ struct LoginCommand: AsyncParsableCommand {
     private func keep(_ place: CredentialStore.Place?, _ write: (String) throws -> CredentialStore.Place) throws {
         do {
             if let place, !replace { try confirm(place) }
-            let written = try write(try SecretPrompt.secret("Password of \(server): "))
+            let written = try write(try SecretPrompt.secret("Password of \(name): "))
             Output.diagnose("stored \(written)")
         } catch let problem as CredentialStore.Problem {
             throw Exit(.cannotCreate, problem.description)
@@ -91,9 +97,9 @@ struct LoginCommand: AsyncParsableCommand {
 
     private func confirm(_ place: CredentialStore.Place) throws {
         guard isatty(STDIN_FILENO) == 1 else {
-            throw Exit(.cannotCreate, "a secret of \(server) is stored \(place) already; --replace replaces it")
+            throw Exit(.cannotCreate, "a secret of \(name) is stored \(place) already; --replace replaces it")
         }
-        guard SecretPrompt.confirms("A secret of \(server) is stored \(place) already. Replace it?") else {
+        guard SecretPrompt.confirms("A secret of \(name) is stored \(place) already. Replace it?") else {
             throw SecretPrompt.Cancelled()
         }
     }

@@ -117,7 +117,7 @@ struct ImportText {
                 let credential = "\(name)-\(header.name.lowercased())"
                 notes.append(
                     "left out the value of \(quoted(header.name)), which is a secret: "
-                        + "write it into the file ~/.config/vedette/credentials/\(credential), which only you may read")
+                        + "`vedette login \(credential)` asks for it and stores it")
                 return "\(ProposalText.scalar(header.name)): {credential: \(credential)}"
             }.joined(separator: ", ")
         }

@@ -296,7 +296,7 @@ struct JobTests {
         #expect(!(list.yaml + list.remarks.joined()).contains("hunter2"))
         #expect(!list.remarks.joined().contains("in-the-address"))
         #expect(list.remarks.contains { $0.contains("`vedette login a`") && $0.hasPrefix("list:1: A: ") })
-        #expect(list.remarks.contains { $0.contains("~/.config/vedette/credentials/a-cookie") })
+        #expect(list.remarks.contains { $0.contains("`vedette login a-cookie` asks for it") })
         #expect(list.problems == [])
     }
 
