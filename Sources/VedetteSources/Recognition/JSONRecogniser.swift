@@ -41,7 +41,9 @@ struct JSONRecogniser {
             )
             return [response]
         }
-        if found.isEmpty { found += [single].compactMap { $0 } }
+        if found.isEmpty {
+            found += [single ?? whole?.scalars(as: "json", besides: Set(success.map(\.name)))].compactMap { $0 }
+        }
         return found
     }
 
@@ -51,14 +53,17 @@ struct JSONRecogniser {
     }
 
     /// Proposes the whole object as one item; nil for an error in the place of one.
-    private var single: Proposal? {
+    private var single: Proposal? { whole?.single(as: "json") }
+
+    /// The whole object; nil for an error in the place of one.
+    private var whole: JSONTable? {
         func isTold(_ error: JSON?) -> Bool {
             error?.string?.isEmpty == false || error?.members != nil || error?.array?.isEmpty == false
         }
         guard let members = root.members, !members.isEmpty, !isTold(root["error"]), !isTold(root["errors"]) else {
             return nil
         }
-        return JSONTable(path: [], rows: [root]).single(as: "json")
+        return JSONTable(path: [], rows: [root])
     }
 
     /// Every object whose members are objects that are alike.

@@ -83,6 +83,29 @@ struct JSONTable {
         return proposal
     }
 
+    /// Proposes an object of few values, such as measures or a version, with the first five as fields; nil for any other.
+    /// - Parameter words: members that are about the response.
+    func scalars(as kind: String, besides words: Set<String>) -> Proposal? {
+        guard let members = rows.first?.members,
+            members.allSatisfy({ $0.value.members == nil && $0.value.array == nil })
+        else { return nil }
+        // What a server says in place of a value, and what it would be called.
+        let others = words.union(["message", "detail", "title", "name"])
+        let names = TableColumns(rows: rows).own.filter { member in
+            guard !others.contains(member.name), let text = member.value.scalar, !text.isEmpty else { return false }
+            if let number = Double(text) { return abs(number) < 1e8 }
+            // 1.2.30 is a day, too.
+            return text.count <= 80 && (Timestamp(anyForm: text) == nil || member.name.lowercased().contains("version"))
+        }.map(\.name)
+        var seen = Set<String>()
+        let fields = names.map { Proposal.Pair(name: JSONNames.fieldName($0), value: $0) }
+            .filter { seen.insert($0.name).inserted }.prefix(5)
+        guard !fields.isEmpty else { return nil }
+        var proposal = Proposal(kind, .fields(fields.map(\.name)), because: "one object")
+        proposal.set("fields", .map(Array(fields)))
+        return proposal
+    }
+
     /// - Parameters:
     ///   - isWindow: the rows are the newest of a longer list.
     ///   - isSingle: the only row is the whole document, which needs no key.

@@ -34,7 +34,7 @@ public enum Recogniser {
         {
             found = TextRecogniser(body, charset: headers.charset).proposals
         }
-        return found.last?.kind == "http" ? found : found + [response(body)]
+        return found.last?.kind == "http" ? found : found + [response(body, isKnown: !found.isEmpty)]
     }
 
     /// Returns the first byte that is neither byte order mark nor white space.
@@ -46,9 +46,14 @@ public enum Recogniser {
     }
 
     /// Proposes to watch the response itself, which is always possible.
-    private static func response(_ body: [UInt8]) -> Proposal {
-        var proposal = Proposal(
-            "http", .state, because: body.isEmpty ? "an empty response" : "a response of no known format")
+    private static func response(_ body: [UInt8], isKnown: Bool) -> Proposal {
+        let isJSON =
+            !isKnown && [UInt8(ascii: "{"), UInt8(ascii: "[")].contains(start(of: body))
+            && (try? JSON(parsing: body[...])) != nil
+        let reason =
+            body.isEmpty
+            ? "an empty response" : isJSON ? "JSON without items that are recognised" : "a response of no known format"
+        var proposal = Proposal("http", .state, because: reason)
         proposal.remarks.append("It shows whether the server responds, and how.")
         return proposal
     }
