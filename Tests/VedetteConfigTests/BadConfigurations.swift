@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Bad {
+    private static let wrongColon =
+        "check the indentation, and that the line above has a space behind its colon; else quote a text that holds ': '"
+
     static let syntax = [
         Bad("sources: [", "2:1: bad YAML: did not find expected node content; a value or a closing bracket is missing"),
-        Bad("a: b: c", "1:5: bad YAML: mapping values are not allowed in this context; quote a text that holds ': '"),
+        Bad("a: b: c", "1:5: bad YAML: mapping values are not allowed in this context; \(wrongColon)"),
+        Bad(
+            "sources:\n  a:\n    kind:feed\n    url: https://h/\n",
+            "4:8: bad YAML: mapping values are not allowed in this context; \(wrongColon)"),
         Bad(
             "sources:\n\ts: 1",
             "2:1: bad YAML: found character that cannot start any token; quote the text, and indent with spaces, not tabs"

@@ -62,7 +62,10 @@ enum YAMLDocument {
     /// Returns the message of libyaml with the most common remedy.
     private static func explain(_ problem: String, _ context: YamlError.Context?, _ line: Int) -> String {
         let remedies = [
-            ("mapping values are not allowed", "quote a text that holds ': '"),
+            (
+                "mapping values are not allowed",
+                "check the indentation, and that the line above has a space behind its colon; else quote a text that holds ': '"
+            ),
             ("did not find expected key", "check the indentation above"),
             ("found character that cannot start any token", "quote the text, and indent with spaces, not tabs"),
             ("did not find expected node content", "a value or a closing bracket is missing"),
