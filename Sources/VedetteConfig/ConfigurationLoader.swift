@@ -183,7 +183,8 @@ public struct ConfigurationLoader: Sendable {
                 Place(file: directory),
                 isFile
                     ? "only a *.yaml file or a directory is a configuration; rename it, or name another with --config"
-                    : "this directory does not exist; `vedette init --config \(directory)` writes a first one there")
+                    : "this directory does not exist; `vedette init --config \(shellWord(directory))` writes a first one there"
+            )
             return nil
         }
         let candidates = [userDirectory, "/etc/vedette"].compactMap { $0 }

@@ -107,7 +107,18 @@ struct Vedette: AsyncParsableCommand {
         let isSuccess = code == .success
         let columns = TerminalSize.of(isSuccess ? STDOUT_FILENO : STDERR_FILENO)?.columns
         let lines = text.isEmpty ? [] : ParserMessage.lines(text, columns: columns, isOwn: isSuccess)
-        if isSuccess { try? Output.print(lines) } else { for line in lines { Output.diagnose(line) } }
+        guard isSuccess else {
+            for line in lines { Output.diagnose(line) }
+            Exit.endProcess(code.rawValue)
+        }
+        do {
+            try Output.print(lines)
+        } catch is Output.Closed {
+        } catch {
+            let exit = Exit(error)
+            Output.diagnose("vedette: \(exit.description)")
+            Exit.endProcess(exit.code.rawValue)
+        }
         Exit.endProcess(code.rawValue)
     }
 }

@@ -74,6 +74,14 @@ struct CommandTests {
         }
     }
 
+    @Test(
+        "help and version end with 74 where they cannot be written", arguments: ["--help", "--version", "run --help"])
+    func unwritable(words: String) async throws {
+        let child = try Child("/bin/sh", ["-c", "exec '\(Program.path)' \(words) >/dev/full"])
+        #expect(await child.end() == 74)
+        #expect(child.text(of: .err).contains("failed to write to standard output"), "\(child.text(of: .err))")
+    }
+
     @Test("status says how many old entries a window did not announce, with the title of the last")
     func unannounced() async throws {
         let home = try Home()

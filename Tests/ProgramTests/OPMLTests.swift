@@ -24,6 +24,12 @@ struct OPMLTests {
         #expect(try OPML(Array(list.lines.joined(separator: "\n").utf8), name: "again").feeds == list.feeds)
     }
 
+    @Test("a file that is an HTML page is refused as a file")
+    func page() {
+        let error = #expect(throws: Exit.self) { try OPML(Array("<!doctype html><p>words".utf8), name: "page.html") }
+        #expect(error?.description.contains("but the file is an HTML page") == true, "\(error?.description ?? "")")
+    }
+
     @Test("what is no OPML is refused by name", arguments: ["<rss/>", "{}", "", "<opml><body><outline xmlUrl='x'>"])
     func refuses(_ text: String) {
         let error = #expect(throws: Exit.self) { try OPML(Array(text.utf8), name: "list.opml") }

@@ -113,6 +113,17 @@ struct TerminalTests {
         #expect(line.width == Palette.plain.line(of: event).width)
     }
 
+    @Test("an unknown name is an error with the nearest one, else with those that there are")
+    func unknownNames() {
+        func text(_ name: String, _ known: [String]) -> String {
+            Exit.unknown("source", name, among: known).description
+        }
+        #expect(text("lav", ["web", "lab"]) == "there is no source 'lav'; did you mean 'lab'?")
+        #expect(text("jobs", ["web", "lab"]) == "there is no source 'jobs'; known are lab, web")
+        #expect(text("jobs", (100...120).map(String.init)).hasSuffix(", 111 and 9 more"))
+        #expect(text("jobs", []) == "there is no source 'jobs'; none is configured")
+    }
+
     @Test("every error has one sentence and a code of sysexits.h, those too that nobody expects")
     func exits() {
         struct Unexpected: Error {}

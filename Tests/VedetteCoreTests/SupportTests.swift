@@ -403,6 +403,7 @@ struct SupportTests {
     @Test("an error quotes a name on one line and cuts a long one")
     func quotedNames() {
         #expect(quoted("lab") == "'lab'")
+        #expect(["~/a.b-c", "my dir", "it's", ""].map(shellWord) == ["~/a.b-c", "'my dir'", #"'it'\''s'"#, "''"])
         #expect(quoted("a\nb") == #"'a\nb'"#)
         #expect(
             quoted(String(repeating: "a", count: 15_000)) == "'" + String(repeating: "a", count: 100)

@@ -3,6 +3,7 @@
 import ArgumentParser
 import Foundation
 import VedetteConfig
+import VedetteCore
 
 struct InitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -32,7 +33,7 @@ struct InitCommand: AsyncParsableCommand {
         }
         try NewFile.write(text, to: path)
         // Without the option they would read another configuration.
-        let option = places.config.map { " --config \($0)" } ?? ""
+        let option = places.config.map { " --config \(shellWord($0))" } ?? ""
         Output.diagnose("written: \(path)")
         Output.diagnose("  vedette check\(option)      reads it and lists every error")
         Output.diagnose("  vedette run\(option)        watches; Ctrl-C stops")

@@ -37,7 +37,7 @@ struct OPML {
                         page: try tree.texts(page, at: node).first { !$0.isEmpty }))
             }
         } catch let error as DocumentError {
-            throw Exit(.data, "\(name): \(error.description)")
+            throw Exit(.data, "\(name): \(error.description.replacing("the response", with: "the file"))")
         }
     }
 

@@ -34,9 +34,12 @@ struct Exit: Error, CustomStringConvertible {
 
     init(_ code: Code, _ description: String) { (self.code, self.description) = (code, description) }
 
-    /// A name that nothing has, with the nearest one.
+    /// A name that nothing has, with the nearest one, else with those that there are.
     static func unknown(_ noun: String, _ name: String, among known: some Sequence<String>) -> Exit {
-        Exit(.usage, "there is no \(noun) \(quoted(name))\(didYouMean(name, among: known) ?? "")")
+        let names = Set(known).sorted()
+        let some = names.prefix(12).joined(separator: ", ") + (names.count > 12 ? " and \(names.count - 12) more" : "")
+        let list = names.isEmpty ? "; none is configured" : "; known are \(some)"
+        return Exit(.usage, "there is no \(noun) \(quoted(name))\(didYouMean(name, among: known) ?? list)")
     }
 
     /// Every error has a code: what is unknown here is an error of this program.
