@@ -264,7 +264,7 @@ struct PageServerTests {
         limits.responses = 1 << 20
         limits.send = .seconds(3600)
         // More than the system takes for a client that reads nothing.
-        let length = 64 << 20
+        let length = 32 << 20
         let routes = [
             Route(.get, "/long") { _ in .text(String(repeating: "a", count: length)) },
             Route(.get, "/") { _ in .text("reached") },

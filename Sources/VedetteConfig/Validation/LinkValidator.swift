@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import VedetteCore
-
 /// Warns of links in messages that lead nowhere. Whether the page takes the name in them, `SettingsReader` checks.
 struct LinkValidator {
     let settings: Settings
