@@ -248,6 +248,45 @@ struct ICalendarTests {
         #expect(found[0].end?.text == "2026-11-22T09:30:00+01:00")
     }
 
+    @Test("a changed date has the day of its event's zone, also before its original is near")
+    func changedDay() throws {
+        func date(_ id: String, days: Int) throws -> [String?] {
+            let main = "DTSTART;TZID=Asia/Tokyo:20261102T080000\nRRULE:FREQ=WEEKLY"
+            let change = "BEGIN:VEVENT\nUID:u1\nRECURRENCE-ID\(id)\nDTSTART:20261124T120000Z\nSUMMARY:Now\nEND:VEVENT\n"
+            return try Self.dates(Self.event(main) + change, days: days)
+                .filter { $0.component["SUMMARY"] != nil }.map(\.date)
+        }
+        for days in [7, 40] {
+            #expect(try date(":20261220T230000Z", days: days) == ["20261221"])
+            #expect(try date(";TZID=Asia/Tokyo:20261221T080000", days: days) == ["20261221"])
+        }
+    }
+
+    @Test("a day without a time excludes, changes or adds the date of that day of an event that has times")
+    func days() throws {
+        let main = "DTSTART;TZID=Europe/Vienna:20261101T090000\nRRULE:FREQ=DAILY\n"
+        let excluded = try Self.dates(Self.event(main + "EXDATE;VALUE=DATE:20261123"), days: 3)
+        #expect(excluded.map(\.date) == ["20261122", "20261124"])
+        let change =
+            "BEGIN:VEVENT\nUID:u1\nRECURRENCE-ID;VALUE=DATE:20261123\nDTSTART:20261123T080000Z\n"
+            + "STATUS:CANCELLED\nEND:VEVENT\n"
+        let changed = try Self.dates(Self.event(main) + change, days: 2)
+        #expect(changed.map(\.date) == ["20261122", "20261123"])
+        #expect(changed[1].component["STATUS"]?.text == "CANCELLED")
+        #expect(
+            try starts("DTSTART;TZID=Europe/Vienna:20261123T090000\nRDATE;VALUE=DATE:20261125") == [
+                "2026-11-23T09:00:00+01:00", "2026-11-25T09:00:00+01:00",
+            ])
+    }
+
+    @Test("a date that is added to a rule has its time; the dates of the rule keep their days")
+    func addedDates() throws {
+        let found = try Self.dates(
+            Self.event("DTSTART:20261101T090000Z\nRRULE:FREQ=DAILY\nRDATE:20261101T090000Z,20261123T150000Z"), days: 3,
+            home: "UTC")
+        #expect(found.map(\.date) == ["20261122", "20261123", "20261123T150000Z", "20261124"])
+    }
+
     @Test("a date of a rule with several times a day is told apart by its time; one without its event is there, too")
     func identities() throws {
         let twice = try Self.dates(

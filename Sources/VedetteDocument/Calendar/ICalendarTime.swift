@@ -49,6 +49,16 @@ struct ICalendarTime: Hashable, Sendable {
 
     init(civil: Int, isDate: Bool, zone: Zone) { (self.civil, self.isDate, self.zone) = (civil, isDate, zone) }
 
+    /// Days from 1970-01-01 to the date.
+    var day: Int { civil.floored(86_400) }
+
+    /// Returns the time that a date alone names of an event: the date with the event's time of day. Programs write such dates
+    /// as exceptions of an event that has times.
+    func timed(as event: ICalendarTime) -> ICalendarTime {
+        guard isDate, !event.isDate else { return self }
+        return ICalendarTime(civil: civil + event.civil - event.day * 86_400, isDate: false, zone: event.zone)
+    }
+
     /// Writes `20261123T090000`, or `20261123` for a date.
     var basic: String {
         let (day, time) = ICalendarTime.digits(civil)

@@ -35,6 +35,7 @@ struct ICalendarSeries {
     func occurrences(
         in range: ClosedRange<Int>, _ zones: ICalendarZones, _ problems: inout ICalendarProblems
     ) -> [ICalendarOccurrence] {
+        let span = main.flatMap { ICalendarSpan($0, zones) }
         var overrides: [Int: ICalendarComponent] = [:]
         for component in changed {
             guard let id = component["RECURRENCE-ID"].flatMap(ICalendarTime.init) else {
@@ -42,7 +43,7 @@ struct ICalendarSeries {
                 continue
             }
             if component["RECURRENCE-ID"]?.parameters["RANGE"] != nil { problems.ranges += 1 }
-            overrides[zones.utc(id)] = component
+            overrides[zones.utc(span.map { id.timed(as: $0.start) } ?? id)] = component
         }
         let lower = range.lowerBound
         func changes() -> [ICalendarOccurrence] {
@@ -51,7 +52,7 @@ struct ICalendarSeries {
             }
         }
         guard let main else { return changes() }
-        guard let span = ICalendarSpan(main, zones) else {
+        guard let span else {
             if main.name == "VEVENT" || main["DTSTART"] != nil { problems.unread.append(main.line) }
             return main.name == "VTODO"
                 ? [occurrence(of: main, span: nil, id: nil, isByDay: false, since: lower, zones)].compactMap { $0 } : []
@@ -80,15 +81,18 @@ struct ICalendarSeries {
                 return ICalendarDates(rule, from: first, at: from, until: last, zones.budget)
             }
         }
-        let further = main.all("RDATE").flatMap(ICalendarSeries.times).map { time in
+        let further = main.all("RDATE").flatMap(ICalendarSeries.times).map { $0.timed(as: first) }.map { time in
             time.isDate || time.zone == first.zone ? time.civil : zones.civil(at: zones.utc(time), in: first.zone)
         }
         var set = ICalendarSet(
             [first.civil] + further, dates("RRULE"), except: dates("EXRULE"), at: from, zones.budget)
-        let isByDay =
-            main.all("RRULE").count == 1 && main["RDATE"] == nil
-            && main["RRULE"].flatMap { ICalendarRule($0.value) }?.isDaily == true
-        let excluded = Set(main.all("EXDATE").flatMap { ICalendarSeries.times($0).map(zones.utc) })
+        let isDaily =
+            main.all("RRULE").count == 1 && main["RRULE"].flatMap { ICalendarRule($0.value) }?.isDaily == true
+        // A date that is added may be the second of its day.
+        let added = Set(further).subtracting([first.civil])
+        let exceptions = main.all("EXDATE").flatMap(ICalendarSeries.times)
+        let excluded = Set(exceptions.map(zones.utc))
+        let excludedDays = Set(first.isDate ? [] : exceptions.filter(\.isDate).map(\.day))
         let alarms = ICalendarAlarms(main, zones)
         var (found, used, next) = ([ICalendarOccurrence](), Set<Int>(), ICalendarOccurrence?.none)
         while let start = set.next(zones.budget) {
@@ -98,11 +102,11 @@ struct ICalendarSeries {
             let id = zones.utc(time)
             let override = overrides[id]
             if override != nil { used.insert(id) }
-            guard !excluded.contains(id) else { continue }
+            guard !excluded.contains(id), !excludedDays.contains(time.day) else { continue }
             let shown = override.map { ICalendarSpan($0, zones) } ?? span.moved(to: time)
             guard
                 let one = occurrence(
-                    of: override ?? main, span: shown, id: id, time, isByDay: isByDay,
+                    of: override ?? main, span: shown, id: id, time, isByDay: isDaily && !added.contains(start),
                     alarms: override == nil ? alarms : nil, since: range.lowerBound, zones)
             else { continue }
             if one.begins(before: range.upperBound) {
@@ -114,11 +118,15 @@ struct ICalendarSeries {
         }
         problems.fruitless += set.fruitless
         for (id, component) in overrides where !used.contains(id) {
-            let time = component["RECURRENCE-ID"].flatMap(ICalendarTime.init)
+            // The day is that of the event's own zone, in which its other dates are counted.
+            let time =
+                first.isDate
+                ? component["RECURRENCE-ID"].flatMap(ICalendarTime.init)
+                : ICalendarTime(civil: zones.civil(at: id, in: first.zone), isDate: false, zone: first.zone)
             guard
                 let one = occurrence(
-                    of: component, span: ICalendarSpan(component, zones), id: id, time, isByDay: isByDay,
-                    since: range.lowerBound, zones),
+                    of: component, span: ICalendarSpan(component, zones), id: id, time,
+                    isByDay: isDaily && time.map { !added.contains($0.civil) } ?? true, since: range.lowerBound, zones),
                 one.begins(before: range.upperBound)
             else { continue }
             found.append(one)
