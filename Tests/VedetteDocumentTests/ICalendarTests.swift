@@ -296,6 +296,19 @@ struct ICalendarTests {
         #expect(alone.map(\.date) == ["20261123T090000Z"])
     }
 
+    @Test("the mark of an event without an alarm is none, nor is an alarm at a place")
+    func untimedAlarms() throws {
+        func alarm(_ lines: String) throws -> Int? {
+            let alarm = "BEGIN:VALARM\nTRIGGER;VALUE=DATE-TIME:19760401T005545Z\n\(lines)\nEND:VALARM"
+            return try Self.dates(Self.event("DTSTART:20261123T090000Z\n\(alarm)"), home: "UTC")[0].alarm
+        }
+        for lines in ["ACTION:NONE", "ACTION:none\nX-APPLE-DEFAULT-ALARM:TRUE"] { #expect(try alarm(lines) == nil) }
+        for lines in ["X-APPLE-PROXIMITY:DEPART", "PROXIMITY:ARRIVE"] {
+            #expect(try alarm("ACTION:DISPLAY\n\(lines)") == nil)
+        }
+        #expect(try alarm("ACTION:DISPLAY") != nil)
+    }
+
     @Test("the first alarm is found: before the start, after the end, or at a time")
     func alarms() throws {
         func alarm(_ trigger: String) throws -> Int? {

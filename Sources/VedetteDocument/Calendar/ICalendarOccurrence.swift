@@ -60,7 +60,7 @@ struct ICalendarAlarms {
 
     init(_ component: ICalendarComponent, _ zones: ICalendarZones) {
         func earlier(_ one: inout Int?, _ other: Int) { one = min(one ?? other, other) }
-        for alarm in component.children where alarm.name == "VALARM" {
+        for alarm in component.children where alarm.name == "VALARM" && alarm.isTimed {
             guard let trigger = alarm["TRIGGER"] else { continue }
             if let (days, seconds) = ICalendarDuration.parse(trigger.value) {
                 let seconds = days * 86_400 + seconds
@@ -82,5 +82,13 @@ struct ICalendarAlarms {
             fromEnd.flatMap { alarm in end.map { $0 + alarm } },
             recurs ? nil : fixed,
         ].compactMap { $0 }.min()
+    }
+}
+
+extension ICalendarComponent {
+    /// Whether an alarm goes off at its trigger. Apple writes `ACTION:NONE` with a trigger in 1976 for an event that has no alarm,
+    /// and a trigger without meaning beside a place at which the alarm goes off (RFC 9074 §8).
+    fileprivate var isTimed: Bool {
+        self["ACTION"]?.value.uppercased() != "NONE" && self["X-APPLE-PROXIMITY"] == nil && self["PROXIMITY"] == nil
     }
 }
