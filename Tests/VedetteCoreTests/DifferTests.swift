@@ -123,6 +123,37 @@ struct DifferTests {
         #expect(memory.stored.isEmpty && memory.head?.emptiness == nil)
     }
 
+    @Test("an object without a key in the place of a list is suspect for as long, also where an empty list is valid")
+    func keyless() {
+        let whole = Item(key: "lab", state: "error")
+        for source in [source(), source(empty: .valid)] {
+            var memory = Memory()
+            memory.poll(source, [one, two], at: at(0))
+            #expect(memory.poll(source, [whole], doubt: .keyless, at: at(100)).map(\.short) == ["suspect shape"])
+            #expect(memory.last.isSuspect && memory.stored.count == 2 && memory.head?.emptiness?.isReplaced == true)
+            #expect(memory.poll(source, [whole], doubt: .keyless, at: at(200)).isEmpty && memory.stored.count == 2)
+            let events = memory.poll(source, [whole], doubt: .keyless, at: at(400)).map(\.short)
+            #expect(events.sorted() == ["appeared lab", "disappeared 1", "disappeared 2"])
+            #expect(memory.head?.emptiness == nil)
+            // From now on the object is what the source shows.
+            let down = Item(key: "lab", state: "down")
+            #expect(memory.poll(source, [down], doubt: .keyless, at: at(500)).map(\.short) == ["changed lab"])
+        }
+    }
+
+    @Test("members without a value are suspect where all that is stored has one and none of them is known")
+    func valueless() {
+        var memory = Memory()
+        memory.poll(source(), [one, two], at: at(0))
+        let error = Item(key: "error", title: "error")
+        #expect(memory.poll(source(), [error], doubt: .valueless, at: at(100)).map(\.short) == ["suspect shape"])
+        #expect(memory.poll(source(), [one, two], at: at(200)).isEmpty && memory.head?.emptiness == nil)
+        #expect(memory.poll(source(), [Item(key: "1"), error], doubt: .valueless, at: at(300)).count == 2)
+        var bare = Memory()
+        bare.poll(source(), [Item(key: "1")], at: at(0))
+        #expect(bare.poll(source(), [error], doubt: .valueless, at: at(100)).map(\.short) == ["appeared error"])
+    }
+
     @Test("five minutes alone are not enough: two polls do not agree")
     func twoPolls() {
         var memory = Memory()

@@ -46,7 +46,7 @@ struct JSONObjectWriterTests {
         head.oldestPublication = Timestamp(milliseconds: -8)
         (head.order.direction, head.order.front) = (-1, [1, .max])
         head.sharedKeys.insert("N/A")
-        head.emptiness = .init(polls: 2, since: Timestamp(milliseconds: 11))
+        head.emptiness = .init(polls: 2, since: Timestamp(milliseconds: 11), isReplaced: true)
         head.states = ["Ready": 2, "Starting": 1]
         full.snapshot = head
         _ = full.health.pollFailed(

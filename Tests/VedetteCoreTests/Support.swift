@@ -31,9 +31,11 @@ struct Memory {
 
     @discardableResult
     mutating func poll(
-        _ source: Source, _ items: [Item], mode: ReadingMode? = nil, thresholds: Thresholds = [:], at now: Timestamp
+        _ source: Source, _ items: [Item], mode: ReadingMode? = nil, thresholds: Thresholds = [:],
+        doubt: Page.Doubt? = nil, at now: Timestamp
     ) -> [DraftEvent] {
-        let observation = Observation(items: items, mode: mode ?? source.kind.mode)
+        var observation = Observation(items: items, mode: mode ?? source.kind.mode)
+        observation.doubt = doubt
         let differ = Differ(source: source, now: now, thresholds: thresholds)
         return take(differ.compare(head, stored: stored, with: observation))
     }

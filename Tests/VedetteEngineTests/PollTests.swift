@@ -140,6 +140,24 @@ struct PollTests {
         #expect(world.log.all.contains { $0.contains("2 items with a key that was there already") })
     }
 
+    @Test("an object without a key in the place of a list is suspect, and a failure in the place of a further page")
+    func keyless() async throws {
+        let world = World([source("list")])
+        world.fetcher.serve(url("list"), "1=a\n2=b")
+        try await world.watcher.restore()
+        _ = await poll(world)
+        world.fetcher.serve(url("list"), "@=error")
+        _ = await poll(world)
+        _ = await poll(world)
+        #expect(await events(world) == ["suspect shape"])
+        #expect(await Set(world.journal.items(of: "list").keys) == ["1", "2"])
+        world.fetcher.serve(url("list"), "1=a", [("Next", url("list") + "/2")])
+        world.fetcher.serve(url("list") + "/2", "@=error")
+        _ = await poll(world)
+        #expect(await world.journal.records["list"]?.health.problem?.failure == "shape")
+        #expect(await Set(world.journal.items(of: "list").keys) == ["1", "2"])
+    }
+
     @Test("an accepted empty list is committed when accept returns, and the next poll believes it")
     func accepted() async throws {
         let world = World([source("list")])

@@ -50,7 +50,8 @@ struct LineKind: SourceKind {
             let parts = line.split(separator: "=", maxSplits: 1)
             let values = parts.count > 1 ? parts[1].split(separator: "~", maxSplits: 1) : []
             let key = parts[0].split(separator: "@")
-            var item = Item(key: String(key[0]), state: values.first.map(String.init))
+            // `@` alone is an item without a key.
+            var item = Item(key: key.first.map(String.init) ?? "", state: values.first.map(String.init))
             if key.count > 1 { item.time = Int64(key[1]).map { Timestamp(milliseconds: $0 * 1000) } }
             if values.count > 1 { item.measures["latency"] = .text(String(values[1])) }
             return item

@@ -27,6 +27,16 @@ struct JSONResourceTests {
         #expect(try digest("a") != digest("b"))
     }
 
+    @Test("members of which none has what the options name are doubtful, as an error in the place of the map is")
+    func valuelessMembers() throws {
+        let options: [String: OptionValue] = ["map": .text("."), "state": .text("state")]
+        for error in [#"{"error": "x"}"#, #"{"error": {"message": "x"}}"#] {
+            #expect(try read(options, error).doubt == .valueless)
+        }
+        #expect(try read(options, #"{"a": {"state": "UP"}, "error": "x"}"#).doubt == nil)
+        #expect(try read(options, "{}").doubt == nil)
+    }
+
     @Test("items, composite key and state, nested fields and a relative link")
     func runs() throws {
         let page = try read(

@@ -39,6 +39,8 @@ public struct Paginator: Sendable {
     public private(set) var since: Timestamp?
     /// The last page was read: nothing that was asked for lies beyond.
     public private(set) var isAtEnd = false
+    /// Why each page may be an error in the place of a list; nil where one is not.
+    public private(set) var doubt: Page.Doubt?
     /// The one page declares that it is complete.
     public private(set) var isWhole = false
 
@@ -68,6 +70,7 @@ public struct Paginator: Sendable {
         var observation = Observation(items: items, mode: readingMode)
         (observation.since, observation.isWholeSince) = (since, isAtEnd)
         (observation.firstPageCount, observation.sharedKeys) = (firstPageCount, sharedKeys)
+        observation.doubt = doubt
         return observation
     }
 
@@ -86,6 +89,7 @@ public struct Paginator: Sendable {
             }
         }
         if pages == 1 { (since, firstPageCount) = (page.since, items.count) }
+        doubt = pages == 1 || doubt == page.doubt ? page.doubt : nil
         (isAtEnd, sharedKeys) = (page.next == nil, page.sharedKeys)
         isWhole = pages == 1 && page.isComplete && page.next == nil
         guard let next = page.next else { return .done }

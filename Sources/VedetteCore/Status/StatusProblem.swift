@@ -73,7 +73,7 @@ extension StatusFacts {
             subject: source.name, isBad: source.health != .retrying, word: source.health.rawValue,
             since: source.troubledSince,
             cause: source.health == .suspect
-                ? "the list turned empty; what it had is kept"
+                ? "\(record.snapshot?.emptiness?.summary ?? "the list turned empty"); what it had is kept"
                 : record.health.problem.map { "\($0.detail) [\($0.failure)]" } ?? "the last poll is not confirmed yet",
             details: details)
     }

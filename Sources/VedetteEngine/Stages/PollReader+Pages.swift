@@ -99,7 +99,13 @@ extension PollReader {
         let page = await PollReader.read(consume body, with: source, transformer, redactor)
         switch page {
         case .failure(let error): return PollResult(error)
-        case .success(let page): reading.take(page)
+        case .success(let page):
+            // Behind a list an object without a key is an error; the items that are not there would count as absent.
+            if !isFirst, page.doubt == .keyless, reading.paginator.doubt != .keyless {
+                let place = "page \(reading.paginator.pages + 1)"
+                return PollResult(ReadError(.shape, "\(place) is an object without a key in the place of a list"))
+            }
+            reading.take(page)
         }
         reading.limit(at: clock.now().boot)
         return nil
@@ -136,7 +142,9 @@ extension PollReader {
             redactor?.redact(&page)
             page.boundKeys()
             // An item that is the whole document.
-            if page.items.count == 1, page.items[0].key.isEmpty { page.items[0].key = source.name }
+            if page.items.count == 1, page.items[0].key.isEmpty {
+                (page.items[0].key, page.doubt) = (source.name, .keyless)
+            }
             return .success(page)
         } catch {
             return .failure(ReadError(error.failure, redactor?.redacted(error.detail) ?? error.detail))

@@ -93,7 +93,7 @@ struct OverviewView: Sendable {
 
     private func action(_ problem: StatusProblem, _ sources: Set<String>) -> HTML {
         if problem.word == "suspect" {
-            return render.button(.accept, "Accept the empty list", [("source", problem.subject)])
+            return render.button(.accept, "Accept what was read", [("source", problem.subject)])
         }
         guard !sources.contains(problem.subject) else {
             return render.button(.poll, "Poll now", [("source", problem.subject)])

@@ -51,12 +51,13 @@ struct SourceView: Sendable {
             let since: HTML? = status.troubledSince.map { " since \(render.time($0))" }
             return "<p class=\"bad\">\(status.health.rawValue)\(since): \(problem.detail) [\(problem.failure)]</p>"
         }
-        let suspect: HTML? =
-            status.health == .suspect
-            ? """
-            <p class="bad">The list turned empty; what it had is kept.</p>\(
-                render.button(.accept, "Accept the empty list", [("source", status.name)]))
-            """ : nil
+        let emptiness = status.health == .suspect ? status.record?.snapshot?.emptiness : nil
+        let suspect: HTML? = emptiness.map { emptiness in
+            """
+            <p class="bad">\(status.health.rawValue): \(emptiness.summary); what it had is kept.</p>\(
+                render.button(.accept, "Accept what was read", [("source", status.name)]))
+            """
+        }
         let remarks = status.remarks(now: render.now).map { "<li class=\"busy\">\($0)</li>" as HTML }
         let took: HTML? = durations.last.map { last -> HTML in
             let label = "Time of the last \(counted(durations.count, "poll")), at most \(longest)"

@@ -178,7 +178,7 @@ extension ItemPlan {
             notes: try filter.fields(try values(notes, row), areCompared: false, &list.filtering),
             measures: try measures(row, &signs, &list))
         if !signs.isEmpty { item.decimals = signs }
-        if !hasOwnKey, item.state == nil, item.fields.isEmpty, item.notes.isEmpty, item.measures.isEmpty {
+        if !hasOwnKey, !item.hasValues {
             // Throws, since there is none.
             _ = try self.key.text(row)
         }

@@ -172,6 +172,7 @@ struct JSONResource: PlannedKind {
             warnings: (found?.warnings ?? []) + summary.warnings.map(\.description) + list.warnings
                 + summary.columnsInLists.map { JSONResource.remark(onListBefore: columns.paths[$0]) })
         read.absences = list.absences
+        if itemsAreMembers, !list.items.isEmpty, !list.items.contains(where: \.hasValues) { read.doubt = .valueless }
         read.record = note
         read.hasEndTag = found?.hasEndTag ?? read.hasEndTag
         return read

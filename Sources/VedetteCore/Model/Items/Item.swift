@@ -36,6 +36,9 @@ public struct Item: Sendable, Hashable {
         }
     }
 
+    /// Whether it has a state, a field, a note or a measure.
+    public var hasValues: Bool { state != nil || !fields.isEmpty || !notes.isEmpty || !measures.isEmpty }
+
     /// A digest of everything that is compared. Equal digests mean that nothing changed, so that the stored item need not be
     /// decoded.
     public var digest: UInt64 {

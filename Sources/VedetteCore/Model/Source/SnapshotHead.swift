@@ -37,7 +37,7 @@ public struct SnapshotHead: Sendable, Hashable {
     public var unannounced: Unannounced?
     /// Values that key nothing, since several items of the source had them at once.
     public var sharedKeys = SharedKeys()
-    /// Set while a list that turned empty awaits confirmation.
+    /// Set while a list that turned empty, or became something else, awaits confirmation.
     public var emptiness: Emptiness?
     /// The number of present items by state, for `while` and `status`.
     public var states: [String: Int] = [:]
@@ -67,17 +67,26 @@ public struct SnapshotHead: Sendable, Hashable {
         }
     }
 
-    /// The polls that found a list empty.
+    /// The polls that found a list empty, or something else in its place.
     public struct Emptiness: Sendable, Hashable {
         /// Consecutive polls.
         public var polls: Int
         /// The time of the first of them.
         public var since: Timestamp
+        /// Whether the last of them found something else; see `Page.doubt`.
+        public var isReplaced = false
 
         /// Creates a count.
-        public init(polls: Int, since: Timestamp) { (self.polls, self.since) = (polls, since) }
+        public init(polls: Int, since: Timestamp, isReplaced: Bool = false) {
+            (self.polls, self.since, self.isReplaced) = (polls, since, isReplaced)
+        }
 
-        /// A person accepted the empty list.
+        /// What became of the list.
+        public var summary: String {
+            isReplaced ? "something else came in the place of the list" : "the list turned empty"
+        }
+
+        /// A person accepted what was read.
         public static let accepted = Emptiness(polls: .max / 2, since: Timestamp(milliseconds: 0))
     }
 

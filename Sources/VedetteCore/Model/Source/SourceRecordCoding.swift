@@ -94,6 +94,7 @@ extension SnapshotHead {
             writer.object("emptiness") { writer in
                 writer.member("polls", Int64(emptiness.polls))
                 writer.member("since", emptiness.since.milliseconds)
+                if emptiness.isReplaced { writer.member("replaced", true) }
             }
         }
         writer.numbers("states", states.lazy.map { ($0.key, Int64($0.value)) })
@@ -131,7 +132,7 @@ extension SnapshotHead {
         }
         emptiness = json["emptiness"].flatMap { json in
             guard let polls = json["polls"]?.int, let since = Timestamp(json: json["since"]) else { return nil }
-            return Emptiness(polls: polls, since: since)
+            return Emptiness(polls: polls, since: since, isReplaced: json["replaced"] == .bool(true))
         }
         let states = (json["states"]?.members ?? []).compactMap { member in
             member.value.int.map { (member.name, $0) }

@@ -5,7 +5,7 @@ extension Differ {
     /// What absence means in an observation.
     struct Absence {
         var mode: ReadingMode
-        /// The list is empty and enough polls agreed, so one more is not waited for.
+        /// The list is empty, or is something else, and enough polls agreed, so one more is not waited for.
         var isBelieved: Bool
         /// The last observation was a list too: what was absent from that one waits for its second good poll.
         var wasWhole: Bool

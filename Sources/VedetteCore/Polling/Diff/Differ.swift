@@ -33,7 +33,11 @@ public struct Differ: Sendable {
     public func compare(
         _ old: SnapshotHead?, stored: [String: StoredItem], with new: Observation
     ) -> Difference {
-        if let old, turnsEmpty(old, stored, new), let held = suspectEmptiness(old) { return held }
+        if let old, turnsEmpty(old, stored, new) || isReplaced(stored, new),
+            let held = suspect(old, isReplaced: !new.items.isEmpty)
+        {
+            return held
+        }
         guard let old, old.identity == source.identity else { return baseline(new, replaces: old != nil) }
         let haveOtherKeys = haveOtherKeys(new, stored)
         let whole = haveOtherKeys ? rekeyed(new, old, stored) : nil
@@ -93,7 +97,7 @@ public struct Differ: Sendable {
         // Each key stands once: when all that is stored was seen, nothing is absent.
         if known < stored.count {
             let absence = Absence(
-                mode: new.mode, isBelieved: new.items.isEmpty && old.emptiness != nil,
+                mode: new.mode, isBelieved: old.emptiness != nil && (new.items.isEmpty || isReplaced(stored, new)),
                 wasWhole: old.isWhole || source.kind.mode == .list,
                 shown: new.since.map { shown(before: $0, stored, room: Differ.maximumShown - new.items.count) } ?? [])
             classify(absence, stored: stored, present: new.keys, into: &difference)

@@ -20,7 +20,7 @@ public struct Difference: Sendable {
     public var newlyShared = 0
     /// Replaces the whole snapshot: what was stored is dropped.
     public var isNewBaseline = false
-    /// A list that turned empty: the snapshot is held and nothing else of this difference counts.
+    /// A list that turned empty or became something else: the snapshot is held and nothing else of this difference counts.
     public var isSuspect = false
 
     /// No item, no event: at most measures, the validators and the head's times are others.

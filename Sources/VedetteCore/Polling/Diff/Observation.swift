@@ -22,6 +22,8 @@ public struct Observation: Sendable {
     public var hasEndTag = false
     /// See `SnapshotHead.warning`.
     public var warning: String?
+    /// See `Page.doubt`.
+    public var doubt: Page.Doubt?
 
     public init(
         items: [Item], mode: ReadingMode, validators: Validators = .init(), digest: UInt64? = nil, asked: UInt64? = nil

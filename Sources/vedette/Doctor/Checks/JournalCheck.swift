@@ -89,7 +89,7 @@ extension JournalFacts.JournalProblem {
         let isSuspect = emptiness != nil && emptiness != .accepted
         guard record.health.isFailing || isSuspect else { return nil }
         let problem = record.health.problem.map { "\($0.failure): \($0.detail)" }
-        self.init(source: record.name, problem: problem ?? "its list is suddenly empty", isSuspect: isSuspect)
+        self.init(source: record.name, problem: problem ?? emptiness?.summary ?? "its polls fail", isSuspect: isSuspect)
     }
 }
 

@@ -2,6 +2,14 @@
 
 /// What one page contains.
 public struct Page: Sendable {
+    /// Why a page may be an error in the place of a list, although it can be read.
+    public enum Doubt: Sendable {
+        /// It is one object without a key of its own.
+        case keyless
+        /// It is an object whose members are the items, and none of them has a value.
+        case valueless
+    }
+
     /// The items, in document order.
     public var items: [Item]
     /// The next page; nil when this is the last.
@@ -25,6 +33,8 @@ public struct Page: Sendable {
     public var record: RecordNote?
     /// Whether a page of HTML has its end tag; false for any other document.
     public var hasEndTag = false
+    /// Why it may be an error in the place of a list; nil for no doubt.
+    public var doubt: Doubt?
 
     /// Creates a page.
     public init(
