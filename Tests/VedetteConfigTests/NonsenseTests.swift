@@ -130,6 +130,22 @@ struct NonsenseTests {
         #expect(said("state: up") == ["an item of 'given' needs the name of its source, as 'source: home'"])
     }
 
+    @Test("`disappears` on a window whose document may be complete is doubted")
+    func complete() {
+        let problems = load(
+            """
+            sources: {blog: {kind: feed, url: "https://f/"}}
+            sinks: {desk: {kind: desktop}}
+            rules: [{name: r, when: {source: blog, disappears: true}, notify: desk}]
+            """
+        ).problems
+        #expect(problems.map(\.severity) == [.warning])
+        #expect(
+            problems.map(\.message) == [
+                "'blog' shows only the newest items, so that 'disappears' matches only where a document of it declares itself complete (fh:complete in a feed)"
+            ])
+    }
+
     @Test("`disappears` on a window, and `from` equal to `to`, never match")
     func never() {
         #expect(

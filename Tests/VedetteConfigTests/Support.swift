@@ -8,6 +8,7 @@ import VedetteCore
 /// A kind that reads nothing; it has the options that the tests need.
 struct StandInKind: SourceKind {
     var mode = ReadingMode.list
+    var mayBeComplete = false
     var identity: UInt64 { 0 }
     var fingerprints: [String: UInt64] { [:] }
     var fieldNames: [String]?
@@ -76,7 +77,7 @@ struct StandInKind: SourceKind {
         })
     static let feed = SourceKindEntry(
         name: "feed", summary: "A feed.", options: [], every: .seconds(1800),
-        make: { _ throws(OptionProblem) in StandInKind(mode: .window, fieldNames: ["author"]) })
+        make: { _ throws(OptionProblem) in StandInKind(mode: .window, mayBeComplete: true, fieldNames: ["author"]) })
 }
 
 struct StandInSink: Sink {

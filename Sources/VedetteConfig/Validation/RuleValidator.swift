@@ -95,10 +95,17 @@ struct RuleValidator {
             check(states: pair.value, in: scope)
         }
         if let flag = node.child("disappears"), !scope.isEmpty, modes(of: scope) == [.window] {
-            findings.error(
-                flag.place,
-                "\(list(scope)) shows only the newest items, so that an absent one is not gone and 'disappears' never matches; remove the rule, or read the source with 'mode: list' where its kind has that"
-            )
+            if kinds(of: scope).contains(where: \.mayBeComplete) {
+                findings.warn(
+                    flag.place,
+                    "\(list(scope)) shows only the newest items, so that 'disappears' matches only where a document of it declares itself complete (fh:complete in a feed)"
+                )
+            } else {
+                findings.error(
+                    flag.place,
+                    "\(list(scope)) shows only the newest items, so that an absent one is not gone and 'disappears' never matches; remove the rule, or read the source with 'mode: list' where its kind has that"
+                )
+            }
         }
         if isNarrowed { validateWatcherStates(node) }
         for name in ["all", "any"] {

@@ -50,6 +50,7 @@ struct Feed: SourceKind {
     }
 
     var mode: ReadingMode { .window }
+    var mayBeComplete: Bool { true }
     var identity: UInt64 { StableHash.of(["feed"] + options.key) }
     var fieldNames: [String]? { ["content", "link", "author", "categories", "enclosure", "published", "updated"] }
     var noteNames: Set<String> { Set(FeedOptions.comparable).subtracting(options.compared) }

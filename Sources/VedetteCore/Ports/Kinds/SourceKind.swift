@@ -5,6 +5,8 @@
 public protocol SourceKind: Sendable {
     /// Whether an absent item is gone.
     var mode: ReadingMode { get }
+    /// Whether a document of a window may say that it is complete, so that what is absent from it is gone; see `Page.isComplete`.
+    var mayBeComplete: Bool { get }
     /// A digest of the options that define the items and their keys. Another identity makes the next poll a new baseline.
     var identity: UInt64 { get }
     /// A digest of the options that each compared field is read with; 0 for a field that is not listed. A field whose
@@ -61,6 +63,8 @@ public protocol SourceKind: Sendable {
 }
 
 extension SourceKind {
+    /// No document says so.
+    public var mayBeComplete: Bool { false }
     /// No notes.
     public var noteNames: Set<String> { [] }
     /// No measures.
