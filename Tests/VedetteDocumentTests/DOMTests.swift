@@ -35,6 +35,21 @@ struct DOMTests {
         #expect(try tree.ask("//empty") == [""])
     }
 
+    @Test("a number has the decimal form of XPath, without an exponent")
+    func numbers() throws {
+        let tree = try xmlTree("<r><a>12345678900</a><a>1</a><b>0.000001</b></r>")
+        #expect(try tree.ask("sum(//a)") == ["12345678901"])
+        #expect(try tree.ask("-sum(//a)") == ["-12345678901"])
+        #expect(try tree.ask("number(//b)") == ["0.000001"])
+        #expect(try tree.ask("-//b div 4") == ["-0.00000025"])
+        #expect(try tree.ask("9007199254740991") == ["9007199254740991"])
+        #expect(try tree.ask("12345678900.5 * 1") == ["12345678900.5"])
+        #expect(try tree.ask("1000000000000 * 1000000000000") == ["1" + String(repeating: "0", count: 24)])
+        #expect(try tree.ask("-0 * 1") == ["0"])
+        #expect(try tree.ask("0.1 + 0.2") == ["0.3"])
+        #expect(try tree.ask("1 div 0") == ["Infinity"])
+    }
+
     @Test("white space is joined, CDATA is text, comments and instructions are left out")
     func text() throws {
         let tree = try xmlTree("<r>\n a\u{A0}\u{A0}b <!-- c --><i>d</i>e <![CDATA[<f> & ]]>&#103;<?h i?>\t</r>")

@@ -66,7 +66,11 @@ public final class DOMTree {
             for node in try pointers(result, path) { texts.append(try text(node)) }
             return texts
         case XPATH_NUMBER where result.pointee.floatval.isNaN: return []
-        case XPATH_NUMBER, XPATH_BOOLEAN, XPATH_STRING:
+        case XPATH_NUMBER:
+            guard let string = xmlXPathCastToString(result) else { return [] }
+            defer { cx_free(string) }
+            return [XPathNumber.text(result.pointee.floatval, written: String(cString: string))]
+        case XPATH_BOOLEAN, XPATH_STRING:
             let text = try take { out in
                 let string = xmlXPathCastToString(result)
                 out.append(string)
