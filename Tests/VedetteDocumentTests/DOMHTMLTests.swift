@@ -51,6 +51,19 @@ struct DOMHTMLTests {
         #expect(try tree.ask("//body") == ["a b c de"])
     }
 
+    @Test("references to C1 characters are those of windows-1252, and HTML 5's names are read, in texts and attributes")
+    func references() throws {
+        let tree = try htmlTree(
+            """
+            <title>A &#8211; &#150; B&colon; C</title><p title="&#x80;&lpar;&quot;&rpar;">&#128;&nbsp;12&comma;50 &#x92 &#0151;
+            &amp;comma; &comma &unknown; &percnt;</p><script>"&comma;&#128;"</script>
+            """)
+        #expect(try tree.ask("//title") == ["A – – B: C"])
+        #expect(try tree.ask("//p/@title") == ["€(\")"])
+        #expect(try tree.ask("//p") == ["€ 12,50 ’ — &comma; &comma &unknown; %"])
+        #expect(try tree.ask("//script/text()") == ["\"&comma;&#128;\""])
+    }
+
     @Test("a fragment without html and body is a page")
     func fragment() throws {
         let tree = try htmlTree("<div id=a>x</div><div id=b>y</div>")

@@ -33,6 +33,8 @@ struct HTMLScanner {
         while at < bytes.count, !hasTooManyAttributes {
             if bytes[at] == UInt8(ascii: "<") {
                 markup()
+            } else if bytes[at] == UInt8(ascii: "&") {
+                at = copy(bytes[...], at: at)
             } else {
                 append(bytes[at])
                 at += 1
@@ -44,6 +46,17 @@ struct HTMLScanner {
 
     private mutating func append(_ byte: UInt8) {
         if byte.isControl { hadControls = true } else { out.append(byte) }
+    }
+
+    /// Copies a byte of a text, or a reference as the character that HTML means by it. Returns the place behind it.
+    /// - Parameter text: what the text is part of.
+    private mutating func copy(_ text: ArraySlice<UInt8>, at place: Int) -> Int {
+        if text[place] == UInt8(ascii: "&"), let (character, length) = HTMLEntities.unread(text[place...]) {
+            out.append(contentsOf: String(character).utf8)
+            return place + length
+        }
+        append(text[place])
+        return place + 1
     }
 
     private mutating func markup() {
@@ -135,8 +148,14 @@ struct HTMLScanner {
         out.append(UInt8(ascii: " "))
         out.append(contentsOf: name.lazy.map(\.lowercased))
         out.append(contentsOf: "=\"".utf8)
-        for byte in attribute.value {
-            if byte == UInt8(ascii: "\"") { out.append(contentsOf: "&quot;".utf8) } else { append(byte) }
+        var place = attribute.value.startIndex
+        while place < attribute.value.endIndex {
+            if attribute.value[place] == UInt8(ascii: "\"") {
+                out.append(contentsOf: "&quot;".utf8)
+                place += 1
+            } else {
+                place = copy(attribute.value, at: place)
+            }
         }
         out.append(UInt8(ascii: "\""))
     }
@@ -146,8 +165,12 @@ struct HTMLScanner {
         let mark = Array("</\(name)".utf8)
         while at < bytes.count {
             guard bytes[at] == UInt8(ascii: "<") else {
-                append(bytes[at])
-                at += 1
+                if !isScript, bytes[at] == UInt8(ascii: "&") {
+                    at = copy(bytes[...], at: at)
+                } else {
+                    append(bytes[at])
+                    at += 1
+                }
                 continue
             }
             let begins = zip(bytes[at...].prefix(mark.count), mark).allSatisfy { $0.lowercased == $1 }
