@@ -49,6 +49,26 @@ struct EncodingTests {
         }
     }
 
+    @Test(
+        "UTF-16 and UTF-32 without a mark are read by the name that a server or a person gives, where the bytes have zeros"
+    )
+    func wideNames() throws {
+        let text = "5 € für Jan"
+        let little = text.utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
+        let big = text.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] }
+        for (name, bytes) in [
+            ("utf-16le", little), ("UTF-16", little), ("unicode", little), ("utf-16be", big),
+            ("utf-32le", text.unicodeScalars.flatMap { [UInt8($0.value & 255), UInt8($0.value >> 8), 0, 0] }),
+        ] {
+            #expect(try PlainText.decode(bytes, charset: name) == text)
+            #expect(try PlainText.decode(bytes, charset: nil, encoding: name) == text)
+            #expect(PlainText.isOtherThanUTF8(name, bytes))
+            #expect(try PlainText.decode(Array(text.utf8), charset: name, encoding: name) == text)
+            #expect(!PlainText.isOtherThanUTF8(name, Array(text.utf8)))
+        }
+        #expect(try PlainText.decode([0xFE, 0xFF] + big, charset: "utf-16le", encoding: "utf-16le") == text)
+    }
+
     @Test("a named encoding that the bytes contradict is replaced, with a warning")
     func contradictions() throws {
         let utf8 = Array("žluťoučký".utf8)

@@ -27,6 +27,17 @@ struct JSONResourceTests {
         #expect(try digest("a") != digest("b"))
     }
 
+    @Test("JSON in UTF-16 without a mark is read by the name that the server or 'encoding' gives")
+    func wide() throws {
+        let bytes = #"[{"id": 1, "title": "Zürich"}]"#.utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
+        var body = PageBody(
+            bytes: bytes, headers: ResponseHeaders([("Content-Type", "application/json; charset=utf-16le")]),
+            url: "https://a.example/")
+        #expect(try Fixture.kind("json", [:]).read(&body).items.map(\.title) == ["Zürich"])
+        var named = PageBody(bytes: bytes, headers: .init(), url: "https://a.example/")
+        #expect(try Fixture.kind("json", ["encoding": .text("UTF-16LE")]).read(&named).items.map(\.title) == ["Zürich"])
+    }
+
     @Test("members of which none has what the options name are doubtful, as an error in the place of the map is")
     func valuelessMembers() throws {
         let options: [String: OptionValue] = ["map": .text("."), "state": .text("state")]

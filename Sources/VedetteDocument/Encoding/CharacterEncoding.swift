@@ -11,6 +11,9 @@ struct CharacterEncoding: Equatable {
 
     static func detect(_ body: [UInt8], charset: String?) throws(DocumentError) -> CharacterEncoding {
         if let found = marked(body) { return found }
+        if let wide = charset.flatMap({ CharacterEncodingNames.findWide($0, in: body.prefix(64)) }) {
+            return CharacterEncoding(iconvName: wide.iconvName)
+        }
         let declared = declaredName(body)
         let names = [charset, declared].compactMap { $0 }.filter { !$0.isEmpty }
         let found = names.compactMap(CharacterEncodingNames.find)

@@ -11,10 +11,26 @@ enum CharacterEncodingNames {
     }
 
     static func find(_ name: String) -> Found? {
-        let plain = String(
-            decoding: name.utf8.map(\.lowercased).filter { $0.isLetter || $0.isDigit }, as: UTF8.self)
-        return known[plain].map { Found(iconvName: $0.isEmpty ? nil : $0) }
+        known[plain(name)].map { Found(iconvName: $0.isEmpty ? nil : $0) }
     }
+
+    /// Finds UTF-16 or UTF-32 by its name, for bytes that have zeros, as those of Latin letters are in it. Servers name it also for
+    /// UTF-8, which has none.
+    static func findWide(_ name: String, in bytes: ArraySlice<UInt8>) -> Found? {
+        // This cannot be UTF-16, whatever a header names.
+        guard bytes.first != UInt8(ascii: "<"), bytes.contains(0) else { return nil }
+        return wide[plain(name)].map { Found(iconvName: $0) }
+    }
+
+    private static func plain(_ name: String) -> String {
+        String(decoding: name.utf8.map(\.lowercased).filter { $0.isLetter || $0.isDigit }, as: UTF8.self)
+    }
+
+    private static let wide = [
+        "utf16": "UTF-16LE", "utf16le": "UTF-16LE", "unicode": "UTF-16LE", "ucs2": "UTF-16LE",
+        "iso10646ucs2": "UTF-16LE",
+        "utf16be": "UTF-16BE", "utf32": "UTF-32LE", "utf32le": "UTF-32LE", "utf32be": "UTF-32BE",
+    ]
 
     /// Letters and digits of a name to iconv's name; the empty one is UTF-8. A closed list: a name from the network never
     /// reaches iconv, whose rarer decoders have a history of crashes. Latin-1 and ASCII are read as windows-1252 and UTF-8,
@@ -43,7 +59,7 @@ enum CharacterEncodingNames {
     ]
 
     private static let table = [
-        // Bytes that begin with '<' cannot be UTF-16, whatever a header names.
+        // UTF-16 is recognised by its bytes; see `findWide`.
         (
             "",
             """

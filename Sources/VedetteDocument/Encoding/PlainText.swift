@@ -12,7 +12,7 @@ public enum PlainText {
         _ body: [UInt8], charset: String?, encoding: String? = nil
     ) throws(DocumentError) -> String {
         let found = try CharacterEncoding.detect(body, charset: charset)
-        let named = found.markBytes == 0 ? encoding.flatMap(CharacterEncodingNames.find) : nil
+        let named = found.markBytes == 0 ? encoding.flatMap { PlainText.encoding($0, of: body) } : nil
         let bytes = body[found.markBytes...]
         guard let name = named.map(\.iconvName) ?? found.iconvName else {
             return String(decoding: bytes, as: UTF8.self)
@@ -23,8 +23,14 @@ public enum PlainText {
     /// Whether a character encoding has this name and can be read (https://encoding.spec.whatwg.org/#names-and-labels).
     public static func isEncoding(_ name: String) -> Bool { CharacterEncodingNames.find(name) != nil }
 
-    /// Whether a text in an encoding of that name has other bytes than UTF-8.
-    public static func isOtherThanUTF8(_ name: String) -> Bool { CharacterEncodingNames.find(name)?.iconvName != nil }
+    /// Whether a text that is said to be in an encoding of that name has other bytes than UTF-8.
+    public static func isOtherThanUTF8(_ name: String, _ body: [UInt8]) -> Bool {
+        encoding(name, of: body)?.iconvName != nil
+    }
+
+    private static func encoding(_ name: String, of body: [UInt8]) -> CharacterEncodingNames.Found? {
+        CharacterEncodingNames.findWide(name, in: body[...]) ?? CharacterEncodingNames.find(name)
+    }
 
     /// True when a text begins as an HTML page does.
     public static func isHTML(_ text: String) -> Bool { Sniffer.isHTML(Array(text.utf8.prefix(4096))[...]) }

@@ -126,7 +126,7 @@ struct JSONResource: PlannedKind {
         var list = ItemList(url: WebURL(page.url))
         // What jq prints is UTF-8, whatever the server says of what jq read.
         if jqProgram == nil, embedded == nil, let name = encoding ?? page.headers.charset,
-            PlainText.isOtherThanUTF8(name)
+            PlainText.isOtherThanUTF8(name, page.bytes)
         {
             do throws(DocumentError) {
                 let text = try PlainText.decode(page.bytes, charset: page.headers.charset, encoding: encoding)
