@@ -141,6 +141,22 @@ struct RecognisedShapesTests {
         #expect(found.line == expected, "\(name)")
     }
 
+    @Test("rows of XML are keyed by an attribute of a namespace, as rdf:about and xml:id are")
+    func attributesOfNamespaces() throws {
+        func read(_ attribute: String) throws -> (line: String, items: [Item]) {
+            let rows = ["up", "down", "up"].enumerated().map { place, state in
+                "<i \(attribute)='r\(place)'><status>\(state)</status></i>"
+            }
+            let list = "<l xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>\(rows.joined())</l>"
+            return try #require(RecognitionTests.read(Array(list.utf8)))
+        }
+        for (attribute, key) in [("rdf:about", "@x:about"), ("xml:id", "@xml:id"), ("id", "@id")] {
+            let found = try read(attribute)
+            #expect(found.line.contains("key=\(key) "), "\(found.line)")
+            #expect(found.items.map(\.key) == ["r0", "r1", "r2"])
+        }
+    }
+
     @Test("a page that scripts build, a check for robots, and what moves by itself are named")
     func remarks() {
         func first(_ body: String) -> Proposal? {

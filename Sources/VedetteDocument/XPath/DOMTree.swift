@@ -146,17 +146,34 @@ extension DOMNode {
     /// The name of an element, in HTML in lower case.
     public var name: String { DOMText.name(node) }
 
-    /// The attributes of an element.
+    /// The attributes of an element by their names without prefix; of two with one name that without a namespace.
     public var attributes: [String: String] {
-        guard node.pointee.type == XML_ELEMENT_NODE else { return [:] }
         var values: [String: String] = [:]
+        visitAttributes { name, value, namespace in
+            if namespace == nil || values[name] == nil { values[name] = value }
+        }
+        return values
+    }
+
+    /// The namespaces of the attributes that have one, by their names without prefix.
+    public var attributeNamespaces: [String: String] {
+        var namespaces: [String: String] = [:]
+        var plain = Set<String>()
+        visitAttributes { name, _, namespace in
+            if let namespace { namespaces[name] = namespaces[name] ?? namespace } else { plain.insert(name) }
+        }
+        return namespaces.filter { !plain.contains($0.key) }
+    }
+
+    private func visitAttributes(_ visit: (_ name: String, _ value: String, _ namespace: String?) -> Void) {
+        guard node.pointee.type == XML_ELEMENT_NODE else { return }
         var attribute = node.pointee.properties
         while let current = attribute {
             let value = current.pointee.children?.pointee.content.map { String(cString: $0) }
-            if let name = current.pointee.name { values[String(cString: name)] = value ?? "" }
+            let namespace = current.pointee.ns?.pointee.href.map { String(cString: $0) }
+            if let name = current.pointee.name { visit(String(cString: name), value ?? "", namespace) }
             attribute = current.pointee.next
         }
-        return values
     }
 
     /// The namespace of an element; nil for none.

@@ -14,6 +14,8 @@ struct XMLRecogniser {
     /// A prefix for each namespace, and each name with its element's prefix.
     private var prefixes: [(uri: String, prefix: String)] = []
     private var names: [String: String] = [:]
+    private var attributeNamespaces: [String: String] = [:]
+    private var plainAttributes: Set<String> = []
 
     /// Elements that are looked at, and paths that are tried.
     private static let maximumElements = 20_000
@@ -31,7 +33,9 @@ struct XMLRecogniser {
         default: break
         }
         var reader = self
+        reader.note(attributesOf: root)
         reader.collect([root], "/" + reader.prefixed(root))
+        reader.nameAttributes()
         return reader.tables(of: root)
     }
 
@@ -67,6 +71,7 @@ struct XMLRecogniser {
         for child in parents[parents.count - 1].shownElements where elements < XMLRecogniser.maximumElements {
             elements += 1
             let place = path + "/" + prefixed(child)
+            note(attributesOf: child)
             groups[place, default: []].append((child, parents))
             if parents.count < 4 { collect(parents + [child], place) }
         }
@@ -75,13 +80,35 @@ struct XMLRecogniser {
     /// Returns the name of an element with the prefix of its namespace.
     private mutating func prefixed(_ node: DOMNode) -> String {
         var name = node.name
-        if let uri = node.namespace {
-            let place = prefixes.firstIndex { $0.uri == uri } ?? prefixes.count
-            if place == prefixes.count { prefixes.append((uri, place < 3 ? ["x", "y", "z"][place] : "n\(place)")) }
-            name = "\(prefixes[place].prefix):\(name)"
-        }
+        if let uri = node.namespace { name = "\(prefix(of: uri)):\(name)" }
         if names[node.name] == nil { names[node.name] = name }
         return name
+    }
+
+    private mutating func note(attributesOf node: DOMNode) {
+        let namespaces = node.attributeNamespaces
+        for name in node.attributes.keys {
+            if let uri = namespaces[name] {
+                attributeNamespaces[name] = attributeNamespaces[name] ?? uri
+            } else {
+                plainAttributes.insert(name)
+            }
+        }
+    }
+
+    /// Names the attributes that have a namespace, as `rdf:about`. Where one is also written without, that one is meant.
+    private mutating func nameAttributes() {
+        for (name, uri) in attributeNamespaces.sorted(by: { $0.key < $1.key }) where !plainAttributes.contains(name) {
+            names["@\(name)"] = "@\(prefix(of: uri)):\(name)"
+        }
+    }
+
+    private mutating func prefix(of uri: String) -> String {
+        // Every document has it, and no other prefix may stand for it (Namespaces in XML §3).
+        if uri == "http://www.w3.org/XML/1998/namespace" { return "xml" }
+        let place = prefixes.firstIndex { $0.uri == uri } ?? prefixes.count
+        if place == prefixes.count { prefixes.append((uri, place < 3 ? ["x", "y", "z"][place] : "n\(place)")) }
+        return prefixes[place].prefix
     }
 
     private func tables(of root: DOMNode) -> [Proposal] {
