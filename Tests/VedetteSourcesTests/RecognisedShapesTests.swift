@@ -157,6 +157,13 @@ struct RecognisedShapesTests {
         }
     }
 
+    @Test("a page of many siblings is recognised in a time that grows with them alone", .timeLimit(.minutes(1)))
+    func siblings() {
+        let body = Self.page(String(repeating: "<p>Words of a text.</p>", count: 60_000))
+        let found = Recogniser.proposals(url: "https://h/", headers: .init(), body: Array(body.utf8))
+        #expect(found.contains { $0.kind == "html" })
+    }
+
     @Test("a page that scripts build, a check for robots, and what moves by itself are named")
     func remarks() {
         func first(_ body: String) -> Proposal? {

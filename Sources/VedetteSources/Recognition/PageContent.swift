@@ -19,9 +19,9 @@ struct PageContent {
 
     init(_ root: PageElement, count: @escaping (String) -> Int) {
         self.count = count
-        all = root.inside
+        let isComparable = root.inside.count <= PageContent.maximumElements
+        (all, content) = isComparable ? (root.inside, root.content) : ([], [])
         tests = ClassTests(all)
-        content = all.count > PageContent.maximumElements ? [] : root.content
         let frames = all.filter { $0.isFrame && !$0.ancestors.contains(where: \.isFrame) }
         length = max(root.text.count - frames.map(\.text.count).reduce(0, +), 1)
     }
@@ -225,7 +225,7 @@ struct PageContent {
         if element.name == "article" || element.name.contains("-") { paths.append("//\(element.name)") }
         // An only child is found by its own class, or by the class of its parent.
         if element.name != "tr", let parent = element.parent,
-            parent.children.count(where: { $0.name == element.name }) > 1
+            parent.childCounts[element.name, default: 0] > 1
                 || parent.classes.contains(where: { tests.count($0, parent.name) > 1 })
         {
             paths.append("\(path(to: parent))/\(element.name)")

@@ -32,6 +32,9 @@ final class PageElement {
     /// The elements inside, in the order of the document.
     lazy var inside: [PageElement] = children.flatMap { [$0] + $0.inside }
 
+    /// How many of its children have each name.
+    private(set) lazy var childCounts = Dictionary(children.map { ($0.name, 1) }, uniquingKeysWith: +)
+
     var ancestors: [PageElement] { parent.map { [$0] + $0.ancestors } ?? [] }
 
     /// Whether the element is a part of the site, not of the page: navigation, filters, what others bought. Some sites call
