@@ -8,7 +8,8 @@ struct JSONPathTests {
         #expect(try JSONPath("nics.0.ip_address").steps == ["nics", "0", "ip_address"])
         #expect(try JSONPath(#"labels.app\.kubernetes\.io/name"#).steps == ["labels", "app.kubernetes.io/name"])
         #expect(try JSONPath("").steps.isEmpty)
-        for text in [#"a\.b.c"#, #"a\\b"#, "å.0", "OS-EXT-STS:task_state"] {
+        #expect(try JSONPath(#"values.disk\[0\]"#).steps == ["values", "disk[0]"])
+        for text in [#"a\.b.c"#, #"disk\[0\].*.b"#, #"a\\b"#, "å.0", "OS-EXT-STS:task_state"] {
             #expect(try JSONPath(text).description == text)
         }
     }

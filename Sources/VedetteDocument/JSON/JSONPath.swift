@@ -41,9 +41,9 @@ public struct JSONPath: Hashable, Sendable, CustomStringConvertible {
                 try Self.add(name, isLiteral, to: &parts, text, offset)
                 (name, isLiteral) = ([], false)
             case UInt8(ascii: "\\"):
-                guard let next = bytes.next(), ".\\*".utf8.contains(next) else {
+                guard let next = bytes.next(), ".\\*[]".utf8.contains(next) else {
                     throw Invalid(
-                        offset: offset, reason: "'\\' in path '\(text)' must be followed by '.', '\\' or '*'")
+                        offset: offset, reason: "'\\' in path '\(text)' must be followed by '.', '\\', '*', '[' or ']'")
                 }
                 name.append(next)
                 isLiteral = true
@@ -52,7 +52,7 @@ public struct JSONPath: Hashable, Sendable, CustomStringConvertible {
                 throw Invalid(
                     offset: offset,
                     reason:
-                        "write path '\(text)' with dots, without '$', '[' and ']': 'items' is a whole list, 'items.0' its first element"
+                        "write path '\(text)' with dots, without '$', '[' and ']': 'items' is a whole list, 'items.0' its first element; a literal '[' is '\\['"
                 )
             default:
                 name.append(byte)
@@ -90,7 +90,7 @@ public struct JSONPath: Hashable, Sendable, CustomStringConvertible {
             if step == "*" { return "\\*" }
             var name = ""
             for character in step {
-                if character == "." || character == "\\" { name.append("\\") }
+                if ".\\[]".contains(character) { name.append("\\") }
                 name.append(character)
             }
             return name

@@ -18,7 +18,7 @@ struct TableColumns {
         (self.rows, self.later) = (rows, later)
         var seen = Set<String>()
         let own = rows.prefix(20).flatMap { ($0.members ?? []).prefix(TableColumns.maximumMembers) }.filter { member in
-            !member.name.contains { ".\\".contains($0) } && !member.name.hasPrefix(JSONTable.above)
+            !member.name.contains { ".\\[]".contains($0) } && !member.name.hasPrefix(JSONTable.above)
                 && seen.insert(member.name).inserted
         }
         let objects = own.filter { $0.value.members != nil }
