@@ -83,6 +83,21 @@ struct JSONErrorTests {
         }
     }
 
+    @Test("an items path that asks an array for a name is told so")
+    func nameInArray() {
+        func problem(_ text: String, _ items: String) -> String {
+            do {
+                _ = try rows(text, items: JSONPath(items), columns: [])
+                return ""
+            } catch {
+                return "\(error)"
+            }
+        }
+        #expect(problem(#"{"a": [{"b": [1]}]}"#, "a.b").contains("since 'a' is an array"))
+        #expect(problem(#"[{"b": [1]}]"#, "b").contains("since the root is an array"))
+        #expect(problem(#"{"a": [1]}"#, "a.5").contains("leads nowhere in the JSON document"))
+    }
+
     @Test("depth, rows and the length of a string are bounded", .tags(.I8))
     func limits() throws {
         func nested(_ depth: Int) -> String {

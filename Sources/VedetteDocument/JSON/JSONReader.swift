@@ -167,6 +167,10 @@ public final class JSONReader {
         case CJ_ITEMS_MISSING where items.map({ $0.steps.count > 1 }) == true && [.null, .object].contains(parent):
             if nullIsEmpty { return nil }
             what = "leads nowhere in the JSON document; 'null_is_empty: true' reads an empty list"
+        case CJ_ITEMS_MISSING where parent == .array && items?.steps.last?.utf8.allSatisfy(\.isDigit) == false:
+            let list = JSONPath(steps: items?.steps.dropLast() ?? [])
+            let name = list == .root ? "the root" : "'\(list)'"
+            what = "leads nowhere, since \(name) is an array, whose elements are named by their places from 0"
         case CJ_ITEMS_MISSING: what = "leads nowhere in the JSON document"
         case CJ_ITEMS_NULL where nullIsEmpty: return nil
         case CJ_ITEMS_NULL: what = "leads to null, not to \(container); 'null_is_empty: true' reads an empty list"
