@@ -33,6 +33,8 @@ struct HTMLTextTests {
             ("a <span hidden>b", "a b"), ("<span data-hidden=x>a</span>", "a"), ("<span class='hidden'>a</span>", "a"),
             ("<span style='overflow:hidden'>a</span>", "a"), ("<span hidden/>a", "a"), ("<p title=hidden>a</p>", "a"),
             ("<p style=\"x:url('display:none')\">a</p>", "a"),
+            ("<p style='display:none;display:block'>a</p>", "a"), ("<p style='display:block;display:none'>a</p>", ""),
+            ("<p style='visibility:hidden!important; visibility:visible'>a</p>", ""),
         ])
     func hidden(html: String, text: String) {
         #expect(HTMLText.plain(html) == text)

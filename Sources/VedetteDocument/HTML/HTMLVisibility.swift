@@ -5,12 +5,17 @@ enum HTMLVisibility {
     /// The elements whose content is no text of the page, in a browser that runs scripts: a form's text is a person's own.
     static let unseen: Set<String> = ["script", "style", "template", "noscript", "textarea"]
 
-    /// Returns whether the value of the attribute `style` hides its element.
+    /// Returns whether the value of the attribute `style` hides its element. Of several declarations the last counts, or the last
+    /// that is important (CSS Cascading 4 §6.1).
     static func hides(style: ArraySlice<UInt8>) -> Bool {
-        style.split(separator: UInt8(ascii: ";")).contains { declaration in
-            let parts = declaration.split(separator: UInt8(ascii: ":"), maxSplits: 1).map(word)
-            return parts == ["display", "none"] || parts == ["visibility", "hidden"]
+        var values: [String: (word: String, isImportant: Bool)] = [:]
+        for declaration in style.split(separator: UInt8(ascii: ";")) {
+            let parts = declaration.split(separator: UInt8(ascii: ":"), maxSplits: 1)
+            guard parts.count == 2 else { continue }
+            let (name, isImportant) = (word(parts[0]), parts[1].contains(UInt8(ascii: "!")))
+            if isImportant || values[name]?.isImportant != true { values[name] = (word(parts[1]), isImportant) }
         }
+        return values["display"]?.word == "none" || values["visibility"]?.word == "hidden"
     }
 
     /// The first word of one side of a declaration, without `!important`.
