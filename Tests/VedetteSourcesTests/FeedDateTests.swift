@@ -85,6 +85,7 @@ struct FeedDateTests {
             ("maandag 23 maart 2026", "2026-03-23T00:00:00"), ("21 października 2026", "2026-10-21T00:00:00"),
             ("Сб, 21 ноя 2026 02:00:00 +0300", "2026-11-20T23:00:00"), ("21 мая 2026", "2026-05-21T00:00:00"),
             ("2026年11月21日 02:00", "2026-11-21T02:00:00"), ("2026년 11월 21일 02:00:00", "2026-11-21T02:00:00"),
+            ("2026-11-21T02:00:00\u{2212}05:00", "2026-11-21T07:00:00"),
         ])
     func others(text: String, expected: String) { expect(text, expected) }
 
@@ -93,7 +94,8 @@ struct FeedDateTests {
         arguments: [
             "", " ", "soon", "31 Feb 2026 00:00:00 GMT", "21 Nov", "2026-13-01", "2026-11-32", "03/04/2026",
             "Sat, 21 Nov 2026 25:00:00 GMT", "Sat, 21 Nov 2026 02:61:00 GMT", "spring 2026", "0000-00-00 00:00:00",
-            "3 hours ago", "yesterday", "2026-11-21T24:30:00Z", "29 Feb 2026", "12", "-", "Nov 2026 02:00:00:00:00",
+            "3 hours ago", "yesterday", "2026-11-21T24:30:00Z", "29 Feb 2026", "12", "-", "令和8年11月24日",
+            "Nov 2026 02:00:00:00:00",
             String(repeating: "9", count: 90), String(repeating: "2026-11-21 ", count: 40),
         ])
     func none(text: String) { expect(text, nil) }

@@ -17,6 +17,8 @@ struct FeedDate {
     private var zoneIsNumber = false
     private var lastWord: UInt64 = 0
     private var hasOtherWords = false
+    /// Years are counted from an emperor's first.
+    private var isOfEra = false
 
     private struct Clock {
         var hour = 0
@@ -54,6 +56,10 @@ struct FeedDate {
             let byte = bytes[at]
             if FeedDate.isDigit(byte) {
                 guard number() else { return nil }
+            } else if clock != nil, bytes[at...].starts(with: "\u{2212}".utf8) {
+                // The minus sign, which ISO 8601 has beside the hyphen.
+                at += 2
+                offset()
             } else if byte >= 0x80 || FeedDate.isLetter(byte) {
                 word()
             } else if byte == UInt8(ascii: "+") && day != nil || byte == UInt8(ascii: "-") && clock != nil {
@@ -67,7 +73,7 @@ struct FeedDate {
 
     private var timestamp: Timestamp? {
         // `2026` and `2026-11` are dates; a year beside words, such as `spring 2026`, is not.
-        guard let year, let month = month ?? (day == nil && !hasOtherWords ? 1 : nil) else { return nil }
+        guard !isOfEra, let year, let month = month ?? (day == nil && !hasOtherWords ? 1 : nil) else { return nil }
         let clock = clock ?? Clock()
         // ISO 8601 ends a day at 24:00, which is the next day's 00:00.
         let endsDay = clock.hour == 24 && clock.minute == 0 && clock.second == 0
@@ -186,7 +192,7 @@ struct FeedDate {
 
     /// Reads `+0200`, `-05:30` or `+2`; anything else is a dash between words.
     private mutating func offset() {
-        let sign = bytes[at] == UInt8(ascii: "-") ? -1 : 1
+        let sign = bytes[at] == UInt8(ascii: "+") ? 1 : -1
         at += 1
         guard nextIsDigit(), !zoneIsNumber else { return }
         let (value, count) = digits()
@@ -224,6 +230,8 @@ struct FeedDate {
             zone = minutes
         } else if ideographs(name) {
             return
+        } else if year == nil, FeedDateNames.eras.contains(name) {
+            isOfEra = true
         } else if year == nil || month == nil, let number = FeedDateNames.month(bytes[start..<at]) {
             // A weekday of one language is a month of another (`mar, 24 nov`): the last one before the year counts.
             month = number

@@ -5,6 +5,8 @@ enum FeedDateNames {
     static let t = packed("t")
     static let monthSign = packed("月")
     static let monthSignKorean = packed("월")
+    /// The first characters of Japanese eras: Reiwa, Heisei, Shōwa.
+    static let eras: Set<UInt64> = [packed("令"), packed("平"), packed("昭")]
 
     static let halves = ["am": 0, "pm": 12].packedKeys
 
