@@ -29,7 +29,7 @@ final class Transfers {
         let multi: UnsafeMutableRawPointer
     }
 
-    /// A poll without an answer after this time gives its slot in the lane to another. In milliseconds, as all times here.
+    /// A request without an answer after this time gives its slot in the lane to another. In milliseconds, as all times here.
     private static let slowAfter: Int64 = 1000
     private static let timeoutCheckInterval: Int64 = 250
     /// Idle easy handles kept for reuse.
