@@ -27,7 +27,8 @@ final class Transaction {
     private(set) var lastDelivery: Int64 = 0
     private var bytes: Int64 = 0
     private var hasNumbers = false
-    private var lastChange: Int64 = 0
+    /// The number of the last change that other watchers must know.
+    private(set) var lastChange: Int64 = 0
     /// The number of this transaction within its registration; 0 without one.
     private(set) var number: Int64 = 0
     /// The watcher that writes; nil for a command.

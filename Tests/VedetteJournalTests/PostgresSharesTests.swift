@@ -328,6 +328,21 @@ struct PostgresSharesTests {
         try await second.close()
     }
 
+    @Test("a step is refused that does not know what a watcher changed which has ended since")
+    func conflictWithEnded() async throws {
+        let (first, second) = (try await join("a"), try await join("b"))
+        let known = try await shares(second).ruleChanges(after: nil).version
+        _ = try await first.commit([step(memory(.limit, ""), by: first, knowing: known)])
+        try await first.close()
+        let error = await #expect(throws: JournalError.self) {
+            _ = try await second.commit([step(memory(.limit, "", count: 2), by: second, knowing: known)])
+        }
+        #expect(error?.reason == .conflict)
+        let now = try await shares(second).ruleChanges(after: known).version
+        _ = try await second.commit([step(memory(.limit, "", count: 2), by: second, knowing: now)])
+        try await second.close()
+    }
+
     @Test("a step that read a source is refused when another watcher stored events of that source")
     func readSources() async throws {
         let (first, second) = (try await join("a"), try await join("b"))

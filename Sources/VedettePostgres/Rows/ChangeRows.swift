@@ -8,8 +8,8 @@ enum ChangeRows {
     /// Refuses polls that were evaluated without a change of another watcher on which they depend.
     /// - Throws: `.conflict`.
     static func requireCurrent(_ polls: [PollRecord], _ transaction: Transaction) throws {
-        guard transaction.hasOthers else { return }
-        let commands = polls.compactMap(check)
+        // Also of watchers that have ended.
+        let commands = polls.filter { ($0.basis?.version ?? .max) < transaction.lastChange }.compactMap(check)
         guard !commands.isEmpty else { return }
         for rows in try transaction.run(commands) where try rows.first?.bool(0) == true {
             throw JournalError(.conflict, "another watcher has changed what rules remember meanwhile")
