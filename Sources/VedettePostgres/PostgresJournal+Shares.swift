@@ -44,12 +44,10 @@ struct PostgresShares: JournalShares {
     }
 
     func ruleChanges(after version: Int64?) async throws(JournalError) -> RuleChanges {
-        let changes = try await journal.read { [writer] in
-            try ChangeRows.changes($0, after: version, writer: writer)
-        }
-        journal.writer.know(version: changes.version)
-        return changes
+        try await journal.read { [writer] in try ChangeRows.changes($0, after: version, writer: writer) }
     }
+
+    func know(version: Int64) { journal.writer.know(version: version) }
 
     func shareWakes() throws(JournalError) -> AsyncStream<Void> {
         try NotificationWatch.start(journal.server, for: .others(than: writer))

@@ -110,7 +110,7 @@ struct ShareCoordinatorTests {
         _ = own.take([lease])
         try await hold(["a"])
         _ = try await commits.submit(PollRecord(record: record)).committed()
-        #expect(own.items(of: "a")["1"]?.item?.state == "new")
+        #expect(try own.items(of: "a")["1"]?.item?.state == "new")
     }
 
     @Test("a page that was read before a sink was given up is not used when the sink is taken again")

@@ -20,6 +20,10 @@ final class SharedMemory: Sendable {
         var watchers: [RegisteredWatcher] = []
         var conflicts = 0
         var refusesDeferred = false
+        var refusesChanges = false
+        var refusesItems = false
+        /// By writer, up to which version it knows what others changed.
+        var known: [Int64: Int64] = [:]
         var holdsPages = false
         var pages: [CheckedContinuation<Void, Never>] = []
         /// By writer, from when its leases last; nil once they are lost. The leases of a writer that is not here last for ever.
@@ -32,8 +36,13 @@ final class SharedMemory: Sendable {
 
     var conflicts: Int { state.withLock { $0.conflicts } }
     var leases: [Lease: Int64] { state.withLock { $0.leases } }
+    var version: Int64 { state.withLock { $0.version } }
+    func known(by writer: Int64) -> Int64? { state.withLock { $0.known[writer] } }
 
     func refuseDeferred(_ refuses: Bool) { state.withLock { $0.refusesDeferred = refuses } }
+    /// Lets nobody read what rules changed.
+    func refuseChanges(_ refuses: Bool) { state.withLock { $0.refusesChanges = refuses } }
+    func refuseItems(_ refuses: Bool) { state.withLock { $0.refusesItems = refuses } }
 
     /// Holds pages of deliveries after they were read.
     func holdPages() { state.withLock { $0.holdsPages = true } }
@@ -112,7 +121,10 @@ struct SharedPart: Journal, JournalShares {
     func sourceRecords() -> [SourceRecord] { journal.memory.sourceRecords() }
     func stoppedSinks() -> [StoppedSink] { journal.memory.stoppedSinks() }
     func lateness() -> [String: PollLateness.Report] { journal.memory.lateness() }
-    func items(of source: String) -> [String: StoredItem] { journal.memory.items(of: source) }
+    func items(of source: String) throws(JournalError) -> [String: StoredItem] {
+        if journal.state.withLock({ $0.refusesItems }) { throw JournalError(.unavailable, "the server is away") }
+        return journal.memory.items(of: source)
+    }
     func lastOfWatcher(_ kind: Event.Kind, or other: Event.Kind) -> Event? {
         journal.memory.lastOfWatcher(kind, or: other)
     }
@@ -210,8 +222,9 @@ struct SharedPart: Journal, JournalShares {
         return Set(deliveries).subtracting(all.filter(\.state.isPending).map(\.delivery.id))
     }
 
-    func ruleChanges(after version: Int64?) -> RuleChanges {
-        journal.state.withLock { state in
+    func ruleChanges(after version: Int64?) throws(JournalError) -> RuleChanges {
+        try journal.state.withLock { state throws(JournalError) in
+            if state.refusesChanges { throw JournalError(.unavailable, "the server is away") }
             let stored = Dictionary(uniqueKeysWithValues: ruleMemories().map { ($0.key, $0) })
             var changes = RuleChanges(version: state.version, memories: [:], records: [], silences: silences())
             guard let version else {
@@ -227,6 +240,8 @@ struct SharedPart: Journal, JournalShares {
             return changes
         }
     }
+
+    func know(version: Int64) { journal.state.withLock { $0.known[writer] = version } }
 
     func shareWakes() -> AsyncStream<Void> { journal.memory.changes() }
 }

@@ -302,6 +302,44 @@ struct SharedRuleTests {
         #expect(pair.sent.map(\.message.title).sorted() == ["a0 is failing", "b0 is failing", "b1 is failing"])
     }
 
+    @Test("a watcher knows what another one changed once its rules have it, and not when it was read")
+    func knownChanges() async throws {
+        let pair = try await Pair { rule in
+            rule.gates.conditions = [SourceCondition(source: "b0", matcher: .oneOf(["2"]), isExcluded: true)]
+        }
+        await pair.watchers[0].rules.followOthers()
+        let known = pair.journal.known(by: 1)
+        pair.fetcher.serve(url("b0"), "x=2")
+        await pair.poll(1)
+        pair.journal.refuseItems(true)
+        await pair.watchers[0].rules.followOthers()
+        #expect(pair.journal.known(by: 1) == known)
+        pair.journal.refuseItems(false)
+        await pair.watchers[0].rules.followOthers()
+        #expect(pair.journal.known(by: 1) == pair.journal.version)
+    }
+
+    @Test("a reload whose reading of the rows of its new rules fails reads them later")
+    func rowsAfterReload() async throws {
+        let pair = try await Pair { _ in }
+        let change: (inout Rule) -> Void = { rule in
+            (rule.name, rule.identity) = ("q", 2)
+            rule.gates.oncePer = "state"
+        }
+        try await pair.reload(1, change)
+        pair.fetcher.serve(url("b0"), "x=2")
+        await pair.poll(1)
+        #expect(pair.sent.count == 1)
+        await pair.watchers[0].rules.followOthers()
+        pair.journal.refuseChanges(true)
+        try await pair.reload(0, change)
+        pair.journal.refuseChanges(false)
+        await pair.watchers[0].rules.followOthers()
+        pair.fetcher.serve(url("a0"), "x=2")
+        await pair.poll(0)
+        #expect(pair.sent.count == 1 && pair.suppressed.count == 1)
+    }
+
     @Test("sources whose origin is limited are polled by one watcher, whichever of their servers states the limits")
     func limitedOrigins() {
         let limited = Server(name: "slow", originLimits: OriginLimits(concurrency: 1))

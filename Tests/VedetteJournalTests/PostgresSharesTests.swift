@@ -343,6 +343,28 @@ struct PostgresSharesTests {
         try await second.close()
     }
 
+    @Test("a change is kept until each watcher has taken it over, however often it was read")
+    func unknownChanges() async throws {
+        let (first, second) = (try await join("a"), try await join("b"))
+        let known = try await shares(second).ruleChanges(after: nil).version
+        _ = try await first.commit([step(memory(.limit, ""), by: first, knowing: known)])
+        let own = try await shares(first).ruleChanges(after: known).version
+        try shares(first).know(version: own)
+        func renew() async { for journal in [first, second] { await journal.writer.renew() } }
+        var keys: [RuleMemory.Key] {
+            get async throws { Array(try await shares(second).ruleChanges(after: known).memories.keys) }
+        }
+        #expect(try await keys.map(\.slot) == [.limit])
+        await renew()
+        #expect(try await keys.map(\.slot) == [.limit])
+        try shares(second).know(version: own)
+        await renew()
+        await renew()
+        #expect(try await keys.isEmpty)
+        try await first.close()
+        try await second.close()
+    }
+
     @Test("a step that read a source is refused when another watcher stored events of that source")
     func readSources() async throws {
         let (first, second) = (try await join("a"), try await join("b"))

@@ -64,8 +64,10 @@ extension RuleCoordinator {
         interests.set(rules)
         await adopt(rules)
         // Of rules that were unknown here, it left out what others wrote.
-        await refresh(isComplete: true)
+        share?.mustReadAll = true
         await refresh()
+        // That may have waited for one that began before.
+        if share?.mustReadAll == true { await refresh() }
         adoption.askedForFailures(of: polled)
         await endUnwatched()
         do throws(JournalError) {

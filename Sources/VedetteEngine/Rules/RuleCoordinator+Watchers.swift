@@ -55,36 +55,42 @@ extension RuleCoordinator {
         try await findExisting(in: gained.filter { $0.snapshot != nil }.compactMap { adoption.sources[$0.name] })
     }
 
-    /// Takes over what other watchers committed, while no step is under way.
-    /// - Parameter isComplete: takes over all rows, and not only those that changed since.
+    /// Takes over what other watchers committed, while no step is under way: after a reload all rows, until that succeeded.
     /// - Returns: whether the silences are others now.
     @discardableResult
-    func refresh(isComplete: Bool = false) async -> Bool {
+    func refresh() async -> Bool {
         guard let share, await share.barrier.close() else { return false }
-        var hasOtherSilences = false
+        let before = Set(engine.silences.map(\.id))
         do throws(JournalError) {
-            let changes = try await share.changes(isComplete: isComplete)
-            let records = changes.records.filter { adoption.sources[$0.name] != nil }
-            let changed = Set(records.map(\.name))
-            let polled = records.filter { $0.snapshot != nil }.map(\.name)
-            for source in engine.factSources.intersection(polled) {
-                let items = try await dependencies.journal.items(of: source).values.compactMap(\.item)
-                engine.replaceFacts(of: source, items)
+            if share.mustReadAll {
+                try await take(share.changes(isComplete: true), isComplete: true)
+                share.mustReadAll = false
             }
-            engine.take(changes.memories, isComplete: isComplete, at: now())
-            engine.take(
-                SourceHealth(records, watched: adoption.sources), of: changed,
-                uncertain: Set(records.filter { $0.health.failures > 0 }.map(\.name)))
-            let before = Set(engine.silences.map(\.id))
-            engine.setSilences(changes.silences)
-            hasOtherSilences = before != Set(engine.silences.map(\.id))
+            let changes = try await share.changes(isComplete: false)
+            try await take(changes, isComplete: false)
             // All rows come without the records of sources that changed since.
-            if !isComplete { share.took(changes) }
-            publishAll()
+            share.took(changes)
         } catch {
             dependencies.log.log(.debug, "failed to read what other watchers changed: \(error.detail)")
         }
+        publishAll()
+        let hasOtherSilences = before != Set(engine.silences.map(\.id))
         await share.barrier.open()
         return hasOtherSilences
+    }
+
+    private func take(_ changes: RuleChanges, isComplete: Bool) async throws(JournalError) {
+        let records = changes.records.filter { adoption.sources[$0.name] != nil }
+        let changed = Set(records.map(\.name))
+        let polled = records.filter { $0.snapshot != nil }.map(\.name)
+        for source in engine.factSources.intersection(polled) {
+            let items = try await dependencies.journal.items(of: source).values.compactMap(\.item)
+            engine.replaceFacts(of: source, items)
+        }
+        engine.take(changes.memories, isComplete: isComplete, at: now())
+        engine.take(
+            SourceHealth(records, watched: adoption.sources), of: changed,
+            uncertain: Set(records.filter { $0.health.failures > 0 }.map(\.name)))
+        engine.setSilences(changes.silences)
     }
 }

@@ -8,13 +8,15 @@ final class RuleShare {
     private let journal: any JournalShares
     /// The changes of other watchers up to this number are in the engine.
     private var version: Int64 = 0
+    /// Whether rows may be missing in the engine that others changed before `version`, since a rule was unknown here then.
+    var mustReadAll = false
 
     init(_ journal: any JournalShares) { self.journal = journal }
 
     /// Reads what all watchers committed, for an engine that remembers nothing yet.
     func start() async throws(JournalError) -> RuleChanges {
         let all = try await journal.ruleChanges(after: nil)
-        version = all.version
+        know(all.version)
         return all
     }
 
@@ -24,7 +26,12 @@ final class RuleShare {
     }
 
     /// Records that the engine has these changes.
-    func took(_ changes: RuleChanges) { version = changes.version }
+    func took(_ changes: RuleChanges) { know(changes.version) }
+
+    private func know(_ version: Int64) {
+        self.version = version
+        journal.know(version: version)
+    }
 
     /// Returns what a step is based on.
     func basis(of step: RuleEngine.Step, _ engine: RuleEngine) -> RuleBasis {

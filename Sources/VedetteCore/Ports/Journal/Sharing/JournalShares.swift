@@ -38,6 +38,10 @@ public protocol JournalShares: Sendable {
     /// - Parameter version: nil for everything.
     func ruleChanges(after version: Int64?) async throws(JournalError) -> RuleChanges
 
+    /// Notes that this watcher has taken over what others changed up to a version. The journal may forget these changes
+    /// once each watcher has them.
+    func know(version: Int64)
+
     /// Yields when another watcher came, went, gave leases back or committed something, and every five seconds, since such
     /// a hint may be lost. The stream ends when its consumer is cancelled.
     func shareWakes() throws(JournalError) -> AsyncStream<Void>
