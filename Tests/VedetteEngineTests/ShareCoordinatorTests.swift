@@ -78,6 +78,37 @@ struct ShareCoordinatorTests {
         #expect(log.all.count { $0.contains("newer configuration") } == 1)
     }
 
+    /// A coordinator of a watcher without sources, which delivers to a sink "k".
+    private func coordinator(_ own: SharedPart, configuration: String) async throws -> ShareCoordinator {
+        let clock = ManualClock()
+        let dependencies = Dependencies(
+            fetcher: FakeFetcher(), journal: own, clock: clock, random: SeededRandom(StableHash.of(["own"])),
+            log: LogLines(), userAgent: "", civil: Greenwich())
+        let executor = QueueExecutor()
+        let dispatcher = Dispatcher(dependencies, on: executor, sinks: ["k": FakeSink()])
+        let watcher = Watcher(
+            WatchConfiguration(sources: [], rules: RuleSet([])), dependencies, on: executor, dispatcher: dispatcher)
+        try await watcher.restore()
+        return ShareCoordinator(own, names(configuration), watcher, dispatcher, log: LogLines(), clock: clock)
+    }
+
+    private func names(_ configuration: String) -> SharedNames {
+        SharedNames(sources: [], sinks: ["k"], rules: [], configuration: configuration)
+    }
+
+    @Test("a configuration that is reloaded while the one before is being registered is registered, too")
+    func quickReloads() async throws {
+        let journal = SharedMemory()
+        let own = journal.join("own", configuration: "a")
+        let coordinator = try await coordinator(own, configuration: "a")
+        journal.whenConfigured { await coordinator.configure(names("c")) }
+        await coordinator.configure(names("b"))
+        await coordinator.update()
+        #expect(own.watchers().map(\.configuration) == ["b"])
+        await coordinator.update()
+        #expect(own.watchers().map(\.configuration) == ["c"])
+    }
+
     @Test("I3: a row that the journal refused does not come back over what another watcher wrote meanwhile", .tags(.I3))
     func refusedRows() async throws {
         let (journal, clock) = (SharedMemory(), ManualClock())

@@ -29,6 +29,7 @@ final class SharedMemory: Sendable {
         /// By writer, from when its leases last; nil once they are lost. The leases of a writer that is not here last for ever.
         var leasedFrom: [Int64: BootTime?] = [:]
         var whenRead: (@Sendable () -> Void)?
+        var whenConfigured: (@Sendable () async -> Void)?
     }
 
     let memory = MemoryJournal()
@@ -96,6 +97,9 @@ final class SharedMemory: Sendable {
 
     /// Calls this when messages are read the next time.
     func whenRead(_ call: @escaping @Sendable () -> Void) { state.withLock { $0.whenRead = call } }
+
+    /// Calls this while a configuration is registered the next time.
+    func whenConfigured(_ call: @escaping @Sendable () async -> Void) { state.withLock { $0.whenConfigured = call } }
 
     /// Ends a registration with its leases.
     func end(_ writer: Int64) {
@@ -195,7 +199,8 @@ struct SharedPart: Journal, JournalShares {
 
     func watchers() -> [RegisteredWatcher] { journal.state.withLock { $0.watchers } }
 
-    func configure(_ digest: String) {
+    func configure(_ digest: String) async {
+        await journal.state.withLock { $0.whenConfigured.take() }?()
         journal.state.withLock { state in
             let newest = state.watchers.map(\.configured).max() ?? 0
             for i in state.watchers.indices where state.watchers[i].number == writer {

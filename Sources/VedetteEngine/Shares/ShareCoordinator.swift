@@ -116,8 +116,10 @@ public actor ShareCoordinator {
     func update() async {
         do throws(JournalError) {
             if !isConfigured {
-                try await shares.configure(names.configuration)
-                isConfigured = true
+                let configuration = names.configuration
+                try await shares.configure(configuration)
+                // Another one may have come meanwhile.
+                isConfigured = configuration == names.configuration
             }
             var names = names
             // Somebody must end the messages to a sink that was removed.
