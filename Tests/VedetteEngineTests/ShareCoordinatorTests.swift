@@ -109,6 +109,34 @@ struct ShareCoordinatorTests {
         #expect(own.watchers().map(\.configuration) == ["c"])
     }
 
+    @Test("a watcher that stands by leaves requests for what it does not have to those with the newest configuration")
+    func requestsWhileStandingBy() async throws {
+        let journal = SharedMemory()
+        let own = journal.join("own", configuration: "a")
+        let coordinator = try await coordinator(own, configuration: "a")
+        let subject = Subject(source: "new", key: nil)
+        let requests: [ControlRequest] = [
+            .poll(source: "new"), .accept(source: "new"), .acknowledge(rule: "r", subject: subject, nil),
+            .retry(sink: "new"), .reloadQueue(sink: "new"), .unknown(verb: "new"),
+        ]
+        func carriesOut() async -> [Bool] {
+            var all: [Bool] = []
+            for request in requests { all.append(await coordinator.carriesOut(request)) }
+            return all
+        }
+        #expect(await carriesOut().allSatisfy { !$0 }, "it does not know yet whether it has the newest")
+        await coordinator.update()
+        #expect(await carriesOut().allSatisfy { $0 })
+        let other = journal.join("other", configuration: "b")
+        await coordinator.update()
+        #expect(await carriesOut().allSatisfy { !$0 })
+        #expect(await coordinator.carriesOut(.reloadSilences))
+        #expect(await !coordinator.takesPart, "it leaves pruning to the others, too")
+        journal.end(other.writer)
+        await coordinator.update()
+        #expect(await carriesOut().allSatisfy { $0 })
+    }
+
     @Test("I3: a row that the journal refused does not come back over what another watcher wrote meanwhile", .tags(.I3))
     func refusedRows() async throws {
         let (journal, clock) = (SharedMemory(), ManualClock())

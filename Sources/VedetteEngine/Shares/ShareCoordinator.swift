@@ -68,6 +68,8 @@ public actor ShareCoordinator {
     private var owned = Set<Lease>()
     /// Whether the configuration must still be registered.
     private var isConfigured = true
+    /// Whether this watcher has the newest configuration, so that what is missing in it is nobody's.
+    public private(set) var takesPart = false
     private var followsAt: BootTime?
     private var driftMonitor = DriftMonitor()
     /// The last line of the log about the share.
@@ -102,14 +104,16 @@ public actor ShareCoordinator {
         switch request {
         case .accept(let source), .poll(let source): holds(source)
         case .acknowledge(_, let subject, _): holds(subject.source)
-        case .retry(let sink), .reloadQueue(let sink): held.contains(.sink(sink)) || !names.sinks.contains(sink)
-        case .reloadSilences, .unknown: true
+        case .retry(let sink), .reloadQueue(let sink):
+            held.contains(.sink(sink)) || takesPart && !names.sinks.contains(sink)
+        case .reloadSilences: true
+        case .unknown: takesPart
         }
     }
 
     /// Whether this watcher polls the source, or nobody does.
     private func holds(_ source: String) -> Bool {
-        held.contains(.source(source)) || !names.sources.contains(source)
+        held.contains(.source(source)) || takesPart && !names.sources.contains(source)
     }
 
     /// Looks once at the other watchers, and at what they committed.
@@ -128,6 +132,7 @@ public actor ShareCoordinator {
             let drift = ConfigurationDrift(watchers)
             let sharing = watchers.filter { $0.configuration == drift.newest?.configuration }
             let part = part(among: watchers, sharing)
+            takesPart = part == .own
             try await hold(part == .own ? names.leases(of: shares.name, among: Set(sharing.map(\.name))) : [])
             logShare(watchers, part)
             try await announce(drift)

@@ -129,6 +129,12 @@ struct App: Sendable {
         return fresh
     }
 
+    /// Deletes what the journal keeps no longer. A watcher that stands by leaves that to those with the newest configuration,
+    /// who know which sources and sessions are in use.
+    func prune(_ configuration: Configuration) async {
+        if await sharing?.takesPart ?? true { await pruner.prune(configuration) }
+    }
+
     /// Stores how late polls start, for `status`, and with it that the watcher runs, for the next start.
     func storeLateness() async {
         do throws(JournalError) {

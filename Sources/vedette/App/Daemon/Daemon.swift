@@ -113,12 +113,12 @@ struct Daemon {
             guard reload.task == nil else { return }
             measuring.add { [app] in await app.storeLateness() }
             // Thousands of events a second fill a disk within the hour.
-            pruning.add { [pruner = app.pruner, configuration] in
-                if await pruner.isBeyondSize(configuration) { await pruner.prune(configuration) }
+            pruning.add { [app, configuration] in
+                if await app.pruner.isBeyondSize(configuration) { await app.prune(configuration) }
             }
         case .hourPassed:
             guard reload.task == nil else { return }
-            pruning.add { [pruner = app.pruner, configuration] in await pruner.prune(configuration) }
+            pruning.add { [app, configuration] in await app.prune(configuration) }
         }
     }
 
