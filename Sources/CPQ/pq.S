@@ -5,6 +5,7 @@
     function PQclear
     function PQcmdTuples
     function PQconnectdbParams
+    function PQconnectionUsedPassword
     function PQconsumeInput
     function PQenterPipelineMode
     function PQerrorMessage

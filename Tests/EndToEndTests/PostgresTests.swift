@@ -183,6 +183,39 @@ struct PostgresTests {
         #expect(await second.stop() == 0)
     }
 
+    @Test("a password that the server refuses is read again, so that another one needs no restart")
+    func otherPassword() async throws {
+        func administer(_ sql: String) async throws {
+            let psql = try Child(
+                "/usr/bin/env", ["psql", "--quiet", "--dbname=\(server.keywords)", "--command=\(sql)"])
+            #expect(await psql.end() == 0, "\(psql.text(of: .err))")
+        }
+        let password = home.directory.appending(path: "password")
+        try await administer("create role guarded superuser login password 'one'")
+        let rules = URL(filePath: server.directory + "/data/pg_hba.conf")
+        let usual = try String(contentsOf: rules, encoding: .utf8)
+        // In place: the user that the server runs as owns the file.
+        try Data(("local all guarded scram-sha-256\n" + usual).utf8).write(to: rules)
+        try server.stop()
+        try server.start()
+        try Data("one\n".utf8).write(to: password)
+        let text = try String(contentsOf: home.config.appending(path: "vedette.yaml"), encoding: .utf8)
+        let guarded = server.keywords.replacing("user=vedette", with: "user=guarded")
+        try home.write(
+            text.replacing(
+                #"{postgres: "\#(server.keywords)"}"#,
+                with: #"{postgres: "\#(guarded)", password: {command: [cat, "\#(password.path)"]}}"#))
+        let watcher = try watcher()
+        try await watcher.wait(for: .err) { $0.contains { $0.contains("baseline") } }
+        try await administer("alter role guarded password 'two'")
+        try Data("two\n".utf8).write(to: password)
+        try server.stop()
+        try server.start()
+        try set("ready")
+        try await watcher.wait { $0.contains { $0.contains(#""to":"ready""#) } }
+        #expect(await watcher.stop() == 0)
+    }
+
     @Test("SIGTERM ends a watcher that stands by with 0, and SIGHUP does not end it")
     func signalsWhileStandingBy() async throws {
         let first = try watcher()

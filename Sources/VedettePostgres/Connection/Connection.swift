@@ -46,7 +46,7 @@ final class Connection: @unchecked Sendable {
         // Else libpq writes what the server says beside an answer to standard error.
         PQsetNoticeProcessor(handle, { _, _ in }, nil)
         guard PQstatus(handle) == CONNECTION_OK, PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1
-        else { throw PostgresError(.connect, message) }
+        else { throw PostgresError(PQconnectionUsedPassword(handle) == 1 ? .password : .connect, message) }
         try begin()
     }
 

@@ -75,6 +75,7 @@ final class ConnectionWorker: Sendable {
         if let connection = state.connection, connection.isAlive { return connection }
         state.connection = nil
         if let failure = state.failure, let next = state.nextAttempt, next > .now { throw failure }
+        let version = server.password?.version
         do throws(PostgresError) {
             let connection = try Connection(server)
             (state.connection, state.failure) = (connection, nil)
@@ -83,6 +84,10 @@ final class ConnectionWorker: Sendable {
         } catch {
             (state.failure, state.nextAttempt) = (error, .now + state.pause)
             state.pause = min(state.pause * 2, Self.longestPause)
+            if error.cause == .password, let password = server.password, let version {
+                // For the next attempt: a program that prints the password may take seconds.
+                Task { await password.renewed(after: version, now: .now) }
+            }
             throw error
         }
     }

@@ -7,6 +7,8 @@ struct PostgresError: Error, Hashable {
     enum Cause: Hashable {
         /// No connection could be made.
         case connect
+        /// No connection could be made, although the server was sent the password that it asked for.
+        case password
         /// The connection ended, or the server did not answer in time.
         case lost
         /// The server refused a statement, with this SQLSTATE.
@@ -24,7 +26,7 @@ struct PostgresError: Error, Hashable {
     /// Whether the connection cannot be used any more. After a fail-over it may lead to a server that only reads.
     var endsConnection: Bool {
         switch cause {
-        case .connect, .lost: true
+        case .connect, .password, .lost: true
         case .statement(let state):
             state.hasPrefix("08") || state.hasPrefix("57P") || state == "25006" || state == "25P03"
         }
