@@ -183,6 +183,39 @@ struct PostgresTests {
         #expect(await second.stop() == 0)
     }
 
+    @Test("a watcher that takes over ends nothing that only the present configuration watches")
+    func newestConfigurationAtTakeOver() async throws {
+        let lines = "match: '^(?<key>[a-z]+) (?<state>[a-z]+)$', state: state"
+        func configure(_ sources: String) throws {
+            try home.write(
+                """
+                settings: {watcher: here, journal: {postgres: "\(server.keywords)"}}
+                sources:
+                  other: {kind: text, command: [echo, "one up"], \(lines), every: 1h, watcher: here}
+                \(sources)
+                sinks: {out: {kind: stdout, format: json, watcher: here}}
+                rules: [{name: bad, when: {field: state, to: stopped}, resolved: true, notify: out}]
+                """)
+        }
+        try configure("")
+        let first = try watcher()
+        try await first.wait(for: .err) { $0.contains { $0.contains("baseline") } }
+        let second = try watcher()
+        try await second.wait(for: .err) { $0.contains { $0.contains("standing by") } }
+        let place = "file://\(home.directory.path)/systems.json"
+        try configure(
+            "  systems: {kind: json, url: \"\(place)\", items: systems, state: state, every: 1s, watcher: here}")
+        try await first.wait(for: .err) { $0.count { $0.contains("baseline") } == 2 }
+        try set("stopped")
+        try await first.wait { $0.count == 1 }
+        #expect(await first.stop() == 0)
+        try await second.wait(for: .err) { $0.contains { $0.contains("reloaded: 2 sources") } }
+        try set("ready")
+        try await second.wait { $0.contains { $0.contains(#""to":"ready""#) } }
+        #expect(second.lines(of: .out).count == 1, "\(second.text(of: .out))")
+        #expect(await second.stop() == 0)
+    }
+
     @Test("a password that the server refuses is read again, so that another one needs no restart")
     func otherPassword() async throws {
         func administer(_ sql: String) async throws {

@@ -54,7 +54,7 @@ struct RunCommand: AsyncParsableCommand {
         }
         let log = StderrLog(level: verbose ? .debug : .info, style: log)
         defer { log.finish() }
-        let configuration = try UserConfiguration.load(places, log: log)
+        var configuration = try UserConfiguration.load(places, log: log)
         let place = try places.journalPlace(configuration.settings.postgres)
         let links = LinkFiles(directory: places.linkDirectory, clock: SystemClock(), log: log)
         // A library that is missing, or that an upgrade of the machine replaces later, must not end a watcher in its work.
@@ -71,10 +71,15 @@ struct RunCommand: AsyncParsableCommand {
             LineWriter.standardError.flush(within: .milliseconds(500))
             Exit.endProcess(code)
         }
-        let (journal, stoodBy) = try await place.openOrStandBy(configuration, log)
+        let opened = try await place.openOrStandBy(configuration, log) {
+            await ConfigurationReload.load(loader, log)
+        }
+        let journal = opened.journal
+        configuration = opened.configuration
         // Before the program is assembled, which delivers pending messages at once.
         signals.beginWork()
-        if stoodBy { signals.reload() }
+        // It may have changed since it was read again.
+        if opened.stoodBy { signals.reload() }
         let app = try await App(configuration, journal: journal, access: place.access, links: links, log: log)
         if isatty(STDERR_FILENO) == 1, self.log == .text {
             for line in StartScreen(configuration, journal: place.location).lines {

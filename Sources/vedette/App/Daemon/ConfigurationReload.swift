@@ -42,19 +42,25 @@ struct ConfigurationReload {
         if isAskedAgain { start(sinks, after: pruning) }
     }
 
-    private static func reload(_ app: App, _ loader: ConfigurationLoader, _ sinks: SinkRegistry) async -> Outcome {
-        let unchanged = Outcome(configuration: nil, sinks: sinks)
+    /// Reads the configuration beside the caller, and logs what is wrong with it.
+    /// - Returns: nil when it has errors, or the reading was interrupted.
+    static func load(_ loader: ConfigurationLoader, _ log: any Log) async -> Configuration? {
         guard let loaded = await loader.loadOnThread(), !Task.isCancelled else {
-            app.log.log(.warning, "the configuration was not reloaded: its reading was interrupted")
-            return unchanged
+            log.log(.warning, "the configuration was not reloaded: its reading was interrupted")
+            return nil
         }
         for diagnostic in loaded.diagnostics {
-            app.log.log(diagnostic.severity == .warning ? .warning : .error, diagnostic.text)
+            log.log(diagnostic.severity == .warning ? .warning : .error, diagnostic.text)
         }
-        guard let configuration = loaded.configuration else {
-            app.log.log(.error, "failed to reload the configuration: it has errors; the previous one stays active")
-            return unchanged
+        if loaded.configuration == nil {
+            log.log(.error, "failed to reload the configuration: it has errors; the previous one stays active")
         }
+        return loaded.configuration
+    }
+
+    private static func reload(_ app: App, _ loader: ConfigurationLoader, _ sinks: SinkRegistry) async -> Outcome {
+        let unchanged = Outcome(configuration: nil, sinks: sinks)
+        guard let configuration = await load(loader, app.log) else { return unchanged }
         do throws(JournalError) {
             let sinks = try await app.reload(configuration, sinks: sinks)
             let (sources, rules) = (configuration.sources.count, configuration.rules.count)
