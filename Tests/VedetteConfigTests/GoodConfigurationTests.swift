@@ -122,6 +122,21 @@ struct GoodConfigurationTests {
         #expect(events.keepEvents == .seconds(7 * 86_400) && events.keepBytes == 1_000_000_000)
     }
 
+    @Test("another place of the journal and another name of the watcher are found as changes that need a restart")
+    func restart() throws {
+        func settings(_ text: String) throws -> Settings {
+            let text = "sources: {s: {kind: json, url: 'https://h'}}\nsettings: {\(text)}"
+            return try #require(load(text, environment: ["DB": "x"]).configuration).settings
+        }
+        let start = try settings("watcher: a, journal: {postgres: host=db dbname=v}")
+        func keys(_ text: String) throws -> [String] { try settings(text).keysForRestart(since: start) }
+        #expect(try keys("watcher: a, journal: {postgres: host=db dbname=v}, give_up: 10h") == [])
+        #expect(try keys("watcher: b, journal: {postgres: host=db dbname=v}") == ["watcher"])
+        #expect(try keys("watcher: a, journal: {postgres: host=db dbname=w}") == ["journal"])
+        #expect(try keys("watcher: a, journal: {postgres: host=db dbname=v, password: {env: DB}}") == ["journal"])
+        #expect(try keys("give_up: 10h") == ["journal", "watcher"])
+    }
+
     @Test("sections may be spread over files, and names are resolved over all of them")
     func files() throws {
         let loaded = load(

@@ -19,4 +19,13 @@ public struct Settings: Sendable {
 
     /// Creates the default settings.
     public init() {}
+
+    /// Returns the keys whose values take effect when the watcher starts again, of those that have changed.
+    /// - Parameter start: the settings with which it started.
+    public func keysForRestart(since start: Settings) -> [String] {
+        let hasOtherPlace =
+            postgres?.connection != start.postgres?.connection
+            || (postgres?.password == nil) != (start.postgres?.password == nil)
+        return (hasOtherPlace ? ["journal"] : []) + (watcher != start.watcher ? ["watcher"] : [])
+    }
 }

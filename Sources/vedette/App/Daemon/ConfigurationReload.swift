@@ -15,12 +15,15 @@ struct ConfigurationReload {
     let app: App
     let loader: ConfigurationLoader
     let triggers: DaemonTriggers
+    /// The settings with which the watcher started.
+    private let started: Settings
     /// The reload that is under way.
     private(set) var task: Task<Void, Never>?
     private var isAskedAgain = false
 
-    init(_ app: App, _ loader: ConfigurationLoader, _ triggers: DaemonTriggers) {
-        (self.app, self.loader, self.triggers) = (app, loader, triggers)
+    /// - Parameter start: the settings with which the watcher started.
+    init(_ app: App, _ loader: ConfigurationLoader, _ triggers: DaemonTriggers, since start: Settings) {
+        (self.app, self.loader, self.triggers, started) = (app, loader, triggers, start)
     }
 
     /// Loads and applies the configuration, all or nothing: with any error the previous one stays active. Cancelling it
@@ -30,9 +33,9 @@ struct ConfigurationReload {
         isAskedAgain = task != nil
         guard !isAskedAgain else { return }
         pruning?.cancel()
-        task = Task { [app, loader, triggers] in
+        task = Task { [app, loader, triggers, started] in
             await pruning?.value
-            triggers.post(.reloaded(await Self.reload(app, loader, sinks)))
+            triggers.post(.reloaded(await Self.reload(app, loader, sinks, since: started)))
         }
     }
 
@@ -58,13 +61,19 @@ struct ConfigurationReload {
         return loaded.configuration
     }
 
-    private static func reload(_ app: App, _ loader: ConfigurationLoader, _ sinks: SinkRegistry) async -> Outcome {
+    /// - Parameter start: the settings with which the watcher started.
+    private static func reload(
+        _ app: App, _ loader: ConfigurationLoader, _ sinks: SinkRegistry, since start: Settings
+    ) async -> Outcome {
         let unchanged = Outcome(configuration: nil, sinks: sinks)
         guard let configuration = await load(loader, app.log) else { return unchanged }
         do throws(JournalError) {
             let sinks = try await app.reload(configuration, sinks: sinks)
             let (sources, rules) = (configuration.sources.count, configuration.rules.count)
             app.log.log(.notice, "reloaded: \(counted(sources, "source")), \(counted(rules, "rule"))")
+            for key in configuration.settings.keysForRestart(since: start) {
+                app.log.log(.warning, "'settings.\(key)' has changed, which takes effect after a restart")
+            }
             return Outcome(configuration: configuration, sinks: sinks)
         } catch {
             app.log.log(.error, "failed to apply the new configuration: \(error.detail)")

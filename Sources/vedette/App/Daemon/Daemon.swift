@@ -33,7 +33,7 @@ struct Daemon {
     init(_ app: App, _ configuration: Configuration, _ loader: ConfigurationLoader, access: any JournalAccess) {
         (self.app, self.configuration, sinks) = (app, configuration, app.sinks)
         triggers = DaemonTriggers(app.clock)
-        reload = ConfigurationReload(app, loader, triggers)
+        reload = ConfigurationReload(app, loader, triggers, since: configuration.settings)
         announcer = JournalAnnouncer(
             log: app.log, notifier: notifier, clock: app.clock, random: SystemRandomGenerator())
         heartbeat = app.heartbeat
