@@ -22,6 +22,9 @@ public struct Configuration: Sendable {
     public var files: [String]
     /// The secrets that are kept in files.
     public var watchedSecrets: [WatchedSecret]
+    /// A digest of what watchers that share a journal must agree on: sources with their servers, sinks, rules and windows,
+    /// without secrets.
+    public var sharedDigest: UInt64
 }
 
 /// The result of reading the configuration.

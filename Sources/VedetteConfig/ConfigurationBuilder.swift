@@ -25,7 +25,8 @@ struct ConfigurationBuilder {
         var sections = sections(files)
         if let tried { sections.rules = rules(of: tried) }
         let serverReader = ServerReader(values: values)
-        let servers = named(sections.maps["servers"], "server").map { ($0.name, serverReader.server($0)) }
+        let serverEntries = named(sections.maps["servers"], "server")
+        let servers = serverEntries.map { ($0.name, serverReader.server($0)) }
         let windowEntries = named(sections.maps["windows"], "window")
         let windows = Dictionary(
             windowEntries.map {
@@ -70,11 +71,20 @@ struct ConfigurationBuilder {
         UsageValidator(rules: rules, findings: findings).validate(
             sources: sourceEntries, sinks: sinkEntries, windows: windowEntries)
         RuleTestRunner.run(rules, findings)
+        var shared = SharedDigest()
+        if !findings.hasErrors {
+            let used = Set(sources.compactMap(\.1?.server.name))
+            shared.add("server", serverEntries.filter { used.contains($0.name) }, SharedDigest.serverKeys)
+            shared.add("window", windowEntries, ConfigurationKeys.window)
+            shared.add("source", sourceEntries, ConfigurationKeys.source, options: kinds.sourceOptions)
+            shared.add("sink", sinkEntries, ConfigurationKeys.sink, options: kinds.sinkOptions)
+            shared.add(rules: sections.rules)
+        }
         return Configuration(
             servers: servers.compactMap(\.1).sorted { $0.name < $1.name }, sources: sources.compactMap(\.1),
             sinks: sinks.compactMap(\.1), rules: rules.map(\.rule),
             settings: settings, heartbeat: heartbeat, listen: listen, files: files.map(\.path),
-            watchedSecrets: values.secrets.watched)
+            watchedSecrets: values.secrets.watched, sharedDigest: shared.value)
     }
 
     /// Reports rules and sources that can be read but not meant.

@@ -224,6 +224,15 @@ struct Kinds: Sendable {
     var sinks: [SinkKindEntry]
     /// Reads `repeat` of windows.
     var recurrence: RecurrenceReader
+
+    /// The options of each kind of source, by its name.
+    var sourceOptions: [String: [OptionSpec]] {
+        Dictionary(sources.map { ($0.name, $0.options) }) { first, _ in first }
+    }
+    /// The options of each kind of sink, by its name.
+    var sinkOptions: [String: [OptionSpec]] {
+        Dictionary(sinks.map { ($0.name, $0.options) }) { first, _ in first }
+    }
 }
 
 /// The names that the files use.

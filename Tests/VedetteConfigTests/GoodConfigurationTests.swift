@@ -122,6 +122,56 @@ struct GoodConfigurationTests {
         #expect(events.keepEvents == .seconds(7 * 86_400) && events.keepBytes == 1_000_000_000)
     }
 
+    @Test(
+        "what watchers of one journal must agree on is all of sources, sinks, rules and windows but secrets and tests")
+    func sharedDigest() throws {
+        let text = """
+            servers:
+              lab: {url: 'https://lab.example', user: anna, password: {env: LAB}, rate: {count: 1, per: 2s}}
+            sources:
+              runs: {kind: json, server: lab, path: /runs, every: 60s}
+              news: {kind: json, url: 'https://news.example'}
+            sinks:
+              hook: {kind: webhook, url: 'https://chat.example/hook'}
+              desk: {kind: desktop}
+            windows: {night: {daily: "22:00-07:00"}}
+            rules:
+            - {name: up, when: {field: state, to: up}, quiet: {during: night}, notify: hook}
+            - {name: down, when: {field: state, to: down}, notify: [hook: {title: "{{title}}"}], priority: high}
+            settings: {watcher: one}
+            """
+        func digest(_ text: String) throws -> UInt64 {
+            let loaded = load(text, isPrivate: true, environment: ["LAB": "x", "OTHER": "y"])
+            return try #require(loaded.configuration, "\(loaded.diagnostics)").sharedDigest
+        }
+        func digest(replacing old: String, _ new: String) throws -> UInt64 {
+            try #require(text.contains(old))
+            return try digest(text.replacing(old, with: new))
+        }
+        let usual = try digest(text)
+        for (old, new) in [
+            ("notify: hook}", "notify: desk}"), ("priority: high", "priority: low"), ("22:00", "23:00"),
+            ("{{title}}", "{{title}}!"), ("every: 60s", "every: 60s, fails: 1"), ("count: 1", "count: 2"),
+            ("path: /runs", "path: /runs, headers: {Accept-Language: de}"), ("example/hook", "example/other"),
+            ("kind: desktop", "kind: desktop, concurrency: 1"),
+        ] {
+            #expect(try digest(replacing: old, new) != usual, "\(new)")
+        }
+        for (old, new) in [
+            ("{env: LAB}", "{env: OTHER}"), ("{env: LAB}", "secret"), ("user: anna", "user: bob"),
+            ("watcher: one", "watcher: two"), ("per: 2s}", "per: 2s}, tls: {insecure: true}"),
+            ("kind: json, server: lab, path: /runs", "path: /runs, kind: json, server: lab"),
+            ("priority: high", "priority: high, tests: [{change: {state: [up, down]}, expect: hook}]"),
+            ("settings:", "# a comment\nsettings:"),
+        ] {
+            #expect(try digest(replacing: old, new) == usual, "\(new)")
+        }
+        let rules = text.split(separator: "\n").filter { $0.hasPrefix("- ") }
+        let swapped = text.replacing(rules[0], with: "x").replacing(rules[1], with: rules[0])
+            .replacing("\nx\n", with: "\n\(rules[1])\n")
+        #expect(try digest(swapped) != usual, "rules are evaluated in their order")
+    }
+
     @Test("another place of the journal and another name of the watcher are found as changes that need a restart")
     func restart() throws {
         func settings(_ text: String) throws -> Settings {

@@ -6,17 +6,14 @@ import VedetteEngine
 import VedettePostgres
 
 extension SharedNames {
-    /// What watchers with this configuration divide among them. The digest covers what they must agree on; `settings` may
-    /// differ from machine to machine.
+    /// What watchers with this configuration divide among them. The digest covers what they must agree on, as it is written
+    /// and as this version reads it; `settings` may differ from machine to machine.
     init(_ configuration: Configuration) {
         var digest = StableHash()
+        digest.add(configuration.sharedDigest)
         for source in configuration.sources.sorted(by: { $0.name < $1.name }) {
             digest.add("source \(source.name) \(source.watcher ?? "") \(source.interval) \(source.fails)")
             digest.add(source.identity)
-        }
-        for sink in configuration.sinks.sorted(by: { $0.name < $1.name }) {
-            digest.add("sink \(sink.name)")
-            digest.add(sink.fingerprint)
         }
         for rule in configuration.rules {
             digest.add("rule \(rule.name)")
