@@ -280,9 +280,13 @@ enum Migrations {
 
     /// Upgrades the tables of any earlier version in one transaction. Several programs may do so at once: the first one
     /// does it, and the others find it done. A step may last for hours: the time of a statement is not limited.
-    /// - Throws: `.newer` where a later version wrote them; `.busy` while another program upgrades them.
+    /// - Throws: `.newer` where a later version wrote them; `.busy` while another program upgrades them; `.missing` where
+    ///   no schema of the `search_path` exists.
     static func migrate(_ connection: Connection, _ location: String, steps: [[String]] = steps) throws {
         if try check(connection, location, known: steps.count) == steps.count { return }
+        guard try connection.run("select current_schema()").first?.optionalText(0) != nil else {
+            throw JournalError.noSchema(location)
+        }
         try connection.unlimitedTransaction {
             _ = try connection.run("select pg_advisory_xact_lock(\(lock))")
             let done = try check(connection, location, known: steps.count)
@@ -291,7 +295,7 @@ enum Migrations {
     }
 
     /// The number marks this program among the advisory locks of the database; the second is its schema.
-    private static let lock = "\(0x5664_7474), current_schema()::regnamespace::oid::int"
+    private static let lock = "\(0x5664_7474), quote_ident(current_schema())::regnamespace::oid::int"
 
     private static func run(_ steps: ArraySlice<[String]>, _ connection: Connection) throws {
         for (number, step) in zip(steps.indices, steps) {
@@ -347,7 +351,7 @@ enum Migrations {
             let columns = try connection.run(
                 """
                 select c.relname || '.' || a.attname from pg_attribute a join pg_class c on c.oid = a.attrelid
-                where c.relnamespace = current_schema()::regnamespace and a.attnum > 0 and not a.attisdropped
+                where c.relnamespace = quote_ident(current_schema())::regnamespace and a.attnum > 0 and not a.attisdropped
                 """
             ).map { try $0.text(0) }
             let missing = JournalTable.missingColumn(in: Set(columns), version: version)
@@ -361,7 +365,7 @@ enum Migrations {
         // The name alone could be found in another schema of the path.
         let exists = """
             select exists (select 1 from pg_class
-              where relname = 'journal' and relnamespace = current_schema()::regnamespace)
+              where relname = 'journal' and relnamespace = quote_ident(current_schema())::regnamespace)
             """
         guard try connection.run(exists).first?.bool(0) == true else { return 0 }
         return try connection.run("select version from journal").first?.int(0) ?? 0

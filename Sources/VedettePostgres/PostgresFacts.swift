@@ -72,7 +72,7 @@ public struct PostgresFacts: Sendable, Hashable {
                 and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete'),
               pg_has_role(c.relowner, 'usage'), coalesce(s.n_live_tup, 0), coalesce(s.n_dead_tup, 0)
             from pg_class c left join pg_stat_user_tables s on s.relid = c.oid
-            where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' order by c.relname
+            where c.relnamespace = quote_ident(current_schema())::regnamespace and c.relkind = 'r' order by c.relname
             """
         for row in try connection.run(ours) {
             let name = try row.text(0)

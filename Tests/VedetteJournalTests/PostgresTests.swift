@@ -33,6 +33,21 @@ struct PostgresTests {
         try await journal.close()
     }
 
+    @Test("a schema whose name has capitals holds a journal, and one that does not exist is what must be created")
+    func schemaNames() async throws {
+        let lab = try PostgresLab.shared.get()
+        try run(#"create schema "Capitals""#)
+        let capitals = try lab.server(#" options='-c search_path="Capitals"'"#)
+        for _ in 1...2 { try await PostgresJournal.open(capitals).close() }
+        let access = PostgresJournalAccess(capitals)
+        #expect(try await access.reader().lastSeq() == 0)
+        #expect(try await access.serverFacts().tables.contains { $0.name == "event" })
+        let missing = await #expect(throws: JournalError.self) {
+            try await PostgresJournal.open(lab.server(" options='-c search_path=nowhere'"))
+        }
+        #expect(missing?.reason == .missing && missing?.detail.hasSuffix("create it first") == true)
+    }
+
     @Test("tables of a later version are refused by the watcher and by commands, and left as they are")
     func newer() async throws {
         try await PostgresJournal.open(server).close()
