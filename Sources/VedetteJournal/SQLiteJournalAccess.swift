@@ -29,17 +29,18 @@ public struct SQLiteJournalAccess: EditableJournal {
 
     private func backupNow(to path: String) throws(JournalError) {
         let reader = try SQLiteJournalReader(files)
-        _ = try JournalFiles.newFile(path)
+        let target = try JournalFiles.newFile(path)
         do throws(JournalError) {
-            try JournalStore.result(files) {
+            try JournalStore.result(target) {
                 let copy = try DatabaseQueue(path: path)
                 try reader.store.database.backup(to: copy)
+                // Damaged pages are copied as they are.
                 let verdict = try copy.read { try String.fetchOne($0, sql: "pragma quick_check(1)") }
                 guard verdict == "ok" else { throw JournalError.corrupt(files, verdict ?? "no answer") }
                 try copy.close()
             }.get()
         } catch {
-            unlink(path)
+            target.deleteCopy()
             throw error
         }
     }

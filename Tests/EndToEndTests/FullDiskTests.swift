@@ -72,6 +72,33 @@ struct FullDiskTests {
         #expect(await watcher.stop() == 0)
     }
 
+    @Test("a backup for which a disk has no room names that disk, and leaves no file there")
+    func backup() async throws {
+        let home = try Home()
+        try home.write("sources: {s: {kind: text, command: [echo, '1']}}")
+        #expect(try await home.vedette("run", "--once").code == 0)
+        let disk = home.directory.appending(path: "disk")
+        try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
+        // `head` ends where there is no room.
+        let script = #"""
+            disk=$1; shift
+            head -c 20m /dev/zero 2>/dev/null >"$disk/filler"
+            "$@"
+            code=$?
+            ls "$disk"
+            exit $code
+            """#
+        let copy = disk.path + "/b.db"
+        let backup = try Child(
+            "/usr/bin/unshare",
+            SmallDisk.arguments(
+                [disk.path, "sh", "-c", script, "sh", disk.path, Program.path, "journal", "backup", copy]
+                    + home.places))
+        #expect(await backup.end() == 74)
+        #expect(backup.text(of: .err).contains("the disk that holds \(copy) is full"), "\(backup.text(of: .err))")
+        #expect(backup.lines(of: .out) == ["filler"])
+    }
+
     /// Writes zeros until no byte more has room.
     private func fill(_ path: String) throws {
         let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)

@@ -59,7 +59,12 @@ public final class SQLiteCopy: JournalTarget, StoreRows {
     /// - Throws: `.readOnly` where the file exists or cannot be created.
     public static func open(file: String) throws(JournalError) -> SQLiteCopy {
         let files = try JournalFiles.newFile(file)
-        return try SQLiteCopy(files, files, nil)
+        do throws(JournalError) {
+            return try SQLiteCopy(files, files, nil)
+        } catch {
+            files.deleteCopy()
+            throw error
+        }
     }
 
     public var location: String { isResumable ? place.directory : place.database }
@@ -87,7 +92,7 @@ public final class SQLiteCopy: JournalTarget, StoreRows {
 
     public func close() async {
         try? store.database.close()
-        if !isResumable, !isFinished.withLock({ $0 }) { unlink(store.files.database) }
+        if !isResumable, !isFinished.withLock({ $0 }) { store.files.deleteCopy() }
         lock?.release()
     }
 }

@@ -58,6 +58,11 @@ struct JournalFiles: Sendable, Hashable {
         return JournalFiles(directory: directory.isEmpty ? "/" : String(directory), name: String(name))
     }
 
+    /// Deletes a copy that is not finished, with SQLite's file beside it.
+    func deleteCopy() {
+        for path in [database, database + "-journal"] { unlink(path) }
+    }
+
     /// The size of a file in bytes; 0 where there is none.
     static func size(_ path: String) -> Int64 {
         var status = stat()
