@@ -151,6 +151,55 @@ struct AbsenceTests {
         #expect(harness.last?.source == "lab" && harness.last?.summary?.count == 0)
     }
 
+    @Test("nothing: while one source of the rule fails, a good poll of another one confirms it")
+    func anySource() {
+        var harness = RuleHarness(
+            Rule.when(.all([.source(["broken", "lab"], text: "'broken', 'lab'"), .appears])) {
+                $0.nothing = .seconds(3600)
+                $0.remind = Reminder(every: .seconds(3600))
+            })
+        harness.restart()
+        #expect(harness.engine.nextConfirmation(of: "lab") == nil, "one source is polled for it")
+        harness.poll("broken", isGood: false)
+        #expect(harness.engine.sourcesConcerned(by: ["broken"]) == ["broken", "lab"])
+        harness.pass(.seconds(3600))
+        #expect(harness.sent.isEmpty && harness.needsPoll)
+        harness.poll()
+        #expect(harness.sent == ["out: No match of 'r' for 1 h"])
+        harness.pass(.seconds(3600))
+        #expect(harness.sent.count == 2)
+        harness.poll(isGood: false)
+        harness.pass(.seconds(3600))
+        #expect(harness.sent.count == 2, "no source can be read")
+    }
+
+    @Test(
+        "nothing: the time goes on, and what was told of it, when the source has another name",
+        arguments: [false, true])
+    func renamedSource(byRestart: Bool) {
+        func rule(_ source: String) -> Rule {
+            Rule.when(.all([.source([source], text: source), .appears])) {
+                $0.nothing = .seconds(3600)
+                $0.resolved = true
+            }
+        }
+        var harness = RuleHarness(rule("old"))
+        harness.restart()
+        harness.edit(rule("lab"), byRestart: byRestart)
+        harness.forgetSources(except: ["lab"])
+        harness.pass(.seconds(3600))
+        harness.poll()
+        #expect(harness.sent == ["out: No match of 'r' for 1 h"])
+        harness.edit(rule("new"), byRestart: byRestart)
+        harness.forgetSources(except: ["new"])
+        #expect(harness.sent.count == 1)
+        harness.item("a", nil, source: "new")
+        #expect(harness.sent.count == 2, "the absence is over")
+        harness.pass(.seconds(3600))
+        harness.poll("new")
+        #expect(harness.sent.count == 3)
+    }
+
     @Test("nothing: a match takes back the message that a silence or a quiet time holds")
     func takenBack() {
         let end = RuleHarness.noon.advanced(by: .seconds(2 * 86_400))

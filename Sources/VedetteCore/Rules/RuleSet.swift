@@ -12,6 +12,8 @@ public struct RuleSet: Sendable {
     let countedSources: Set<String>
     /// The rules with a `by` that compares with the value that was announced last.
     let comparingAnnounced: [Rule]
+    /// The rules with `nothing`, by each source that they name.
+    let awaitingMatch: [String: [AwaitedMatch]]
     private let index: RuleIndex
     private let byName: [String: Int]
     private let byFormerName: [String: Int]
@@ -23,10 +25,22 @@ public struct RuleSet: Sendable {
         counting = rules.filter { $0.when.count != nil }
         countedSources = Set(counting.compactMap { $0.when.count?.condition.source })
         comparingAnnounced = rules.filter { !$0.announcedFields.isEmpty }
+        var awaiting: [String: [AwaitedMatch]] = [:]
+        for rule in rules where rule.gates.nothing > .zero {
+            let awaited = AwaitedMatch(rule: rule.name, sources: rule.when.sources?.sorted() ?? [])
+            for source in awaited.sources { awaiting[source, default: []].append(awaited) }
+        }
+        awaitingMatch = awaiting
         byName = Dictionary(rules.indices.map { (rules[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
         let renamed = rules.indices.compactMap { i in rules[i].formerName.map { ($0, i) } }
         byFormerName = Dictionary(renamed, uniquingKeysWith: { first, _ in first })
         index = RuleIndex(rules)
+    }
+
+    /// A rule with `nothing`, and the sources it names, sorted.
+    struct AwaitedMatch: Sendable {
+        let rule: String
+        let sources: [String]
     }
 
     /// Returns the rule of that name.

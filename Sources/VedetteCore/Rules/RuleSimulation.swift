@@ -65,9 +65,10 @@ public struct RuleSimulation: Sendable {
     }
 
     private func nextDeadline(after at: Timestamp, _ confirming: Bool) -> Timestamp? {
-        let confirmations = confirming ? sources.compactMap { engine.nextConfirmation(of: $0) } : []
+        let confirmations =
+            confirming ? sources.flatMap { [engine.nextConfirmation(of: $0), engine.nextAbsence(in: $0)] } : []
         // A deadline that has passed without effect waits for something else.
-        return (confirmations + [engine.nextTimer(at: time(at))].compactMap { $0 }).filter { $0 > at }.min()
+        return (confirmations + [engine.nextTimer(at: time(at))]).compactMap { $0 }.filter { $0 > at }.min()
     }
 
     private func time(_ at: Timestamp) -> RuleTime { RuleTime(steady: at, wall: at) }

@@ -165,7 +165,7 @@ actor RuleCoordinator {
     /// Records a failed poll that is not committed: what rules remember of its items stays unconfirmed.
     func pollFailed(_ source: String) {
         engine.pollFailed(source)
-        interests.set(engine.interest(in: source), of: source)
+        setInterests(in: [source])
     }
 
     // MARK: Deadlines
@@ -346,8 +346,12 @@ actor RuleCoordinator {
     }
 
     private func publish(_ step: RuleEngine.Step, _ source: String) {
-        for name in step.sources.union([source]) { interests.set(engine.interest(in: name), of: name) }
+        setInterests(in: step.sources.union([source]))
         setTimer()
+    }
+
+    private func setInterests(in sources: Set<String>) {
+        for name in engine.sourcesConcerned(by: sources) { interests.set(engine.interest(in: name), of: name) }
     }
 
     func publishAll() {

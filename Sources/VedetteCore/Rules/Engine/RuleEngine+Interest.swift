@@ -13,16 +13,23 @@ extension RuleEngine {
     /// Returns why rules need a poll of this source; nil when they do not.
     public func interest(in source: String) -> Interest? {
         let isUncertain = world.isUncertain(source: source) || !rulesThatWait(for: source).isEmpty
-        guard isUncertain || table.hasRows(of: source) else { return nil }
+        guard isUncertain || hasRows(of: source) else { return nil }
         return Interest(nextConfirmation: nextConfirmation(of: source), isUncertain: isUncertain)
     }
 
     /// Why rules need polls, by source.
     public var interests: [String: Interest] {
         var interests: [String: Interest] = [:]
-        for source in table.sources.union(world.uncertainSources).union(world.facts.inForce.sources) {
+        let sources = table.sources.union(rules.awaitingMatch.keys)
+        for source in sources.union(world.uncertainSources).union(world.facts.inForce.sources) {
             interests[source] = interest(in: source)
         }
         return interests
+    }
+
+    /// Returns these sources, and those whose polls are to confirm an absence in their place.
+    public func sourcesConcerned(by sources: Set<String>) -> Set<String> {
+        sources.union(
+            sources.flatMap { source in (rules.awaitingMatch[source] ?? []).compactMap { confirmer(of: $0) } })
     }
 }

@@ -20,7 +20,7 @@ extension RuleEngine {
             // The journal has them.
             engine.step.clear()
             engine.world.restore(
-                silences, health, unconfirmed: unconfirmed.filter { engine.table.hasRows(of: $0) },
+                silences, health, unconfirmed: unconfirmed.filter { engine.hasRows(of: $0) },
                 uncounted: engine.rules.countedSources)
             engine.adopt(stored, after: engine.rules, at: moment)
         }

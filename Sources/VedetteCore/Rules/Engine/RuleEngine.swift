@@ -80,7 +80,10 @@ public struct RuleEngine: Sendable {
     public func nextTimer(at now: RuleTime) -> Timestamp? { table.nextTimer(at: now) }
 
     /// Returns when the source should be polled to confirm a pending match, on the steady clock.
-    public func nextConfirmation(of source: String) -> Timestamp? { table.nextConfirmation(of: source) }
+    public func nextConfirmation(of source: String) -> Timestamp? {
+        let absences = (rules.awaitingMatch[source] ?? []).filter { confirmer(of: $0) == source }
+        return ([table.nextConfirmation(of: source)] + absences.map(due)).compactMap { $0 }.min()
+    }
 
     /// Returns the `stays` rules that can match this source.
     public func rulesMatchingExisting(in source: String) -> [Rule] {
@@ -148,7 +151,7 @@ public struct RuleEngine: Sendable {
     private mutating func record(_ write: Step.Write?, _ row: RuleMemory?) {
         guard let write else { return }
         step.record(write, row)
-        if let source = write.before?.subject?.source, !table.hasRows(of: source) {
+        if let source = write.before?.subject?.source, !hasRows(of: source) {
             world.confirm(source, &step.world)
             setMissing([], of: source)
         }

@@ -30,7 +30,7 @@ extension RuleEngine {
             case (.drop(let why), _): reason = why
             case (.pass, _), (.list, _):
                 // Whether there still was no match is unknown.
-                if rule.gates.nothing > .zero, world.isUnconfirmed(event.source) {
+                if rule.gates.nothing > .zero, isAbsenceUnknown(rule) {
                     told.follow(at: now.steady.advanced(by: RuleEngine.retryOfFollowUp))
                     row.told = told
                     put(row)

@@ -2,18 +2,67 @@
 
 /// `nothing`: a message when nothing matched for a time.
 extension RuleEngine {
-    /// Starts the time without a match of each rule that has none yet.
+    /// Whether a poll of the source can confirm something: a row about its items, or an absence.
+    func hasRows(of source: String) -> Bool { table.hasRows(of: source) || rules.awaitingMatch[source] != nil }
+
+    /// The rows of the absences that a good poll of the source confirms.
+    func absences(confirmedBy source: String) -> [RuleMemory.Key] {
+        (rules.awaitingMatch[source] ?? []).map { RuleMemory.Key(absenceOf: $0.rule) }
+    }
+
+    /// Returns the source that is polled to confirm an absence: the first whose last poll did not fail. A good poll of any other
+    /// one that is evaluated confirms it, too.
+    func confirmer(of awaited: RuleSet.AwaitedMatch) -> String? {
+        awaited.sources.first { !world.isUnconfirmed($0) } ?? awaited.sources.first
+    }
+
+    /// Returns when the absence is to be confirmed, on the steady clock.
+    func due(_ awaited: RuleSet.AwaitedMatch) -> Timestamp? { table[RuleMemory.Key(absenceOf: awaited.rule)]?.due }
+
+    /// Returns when an absence is due that a good poll of the source confirms, on the steady clock.
+    func nextAbsence(in source: String) -> Timestamp? { (rules.awaitingMatch[source] ?? []).compactMap(due).min() }
+
+    /// Whether a match of a rule with `nothing` may have come unseen, since no source of the rule can be read.
+    func isAbsenceUnknown(_ rule: Rule) -> Bool {
+        let sources = rule.when.sources ?? []
+        return !sources.isEmpty && sources.allSatisfy(world.isUnconfirmed)
+    }
+
+    /// Starts the time without a match of each rule that has none yet, and puts one under the first source that its rule names
+    /// now.
     mutating func startAbsences(at moment: StepContext) {
         for rule in rules.rules where rule.gates.nothing > .zero {
             let key = rule.absenceKey
-            guard table[key] == nil else { continue }
+            let source = rule.when.sources?.min() ?? Event.watcher
+            if let row = table[key] {
+                move(row, rule, to: source)
+                continue
+            }
             var row = RuleMemory(key: key, identity: rule.identity, since: moment.now.steady)
             row.event = Event(
-                id: moment.identifier(), kind: .elapsed, time: moment.now.wall,
-                source: rule.when.sources?.min() ?? Event.watcher, sourceKind: Event.watcher, poll: "")
+                id: moment.identifier(), kind: .elapsed, time: moment.now.wall, source: source,
+                sourceKind: Event.watcher, poll: "")
             row.due = moment.now.steady.advanced(by: rule.gates.nothing)
             put(row)
         }
+    }
+
+    /// Puts an absence, and what sinks were told of it, under another source: the rule does not name the one before any more,
+    /// so that no poll and no match would be asked for.
+    private mutating func move(_ absence: RuleMemory, _ rule: Rule, to source: String) {
+        guard let event = absence.event, event.source != source else { return }
+        var absence = absence
+        absence.event?.source = source
+        put(absence)
+        let key = rule.key(of: Subject(event))
+        guard var match = table[key] else { return }
+        match.key = rule.key(of: Subject(source: source, key: nil))
+        // An end is the event of the match that ended the absence.
+        if match.event?.kind != .resolved { match.event?.source = source }
+        match.told?.event.source = source
+        match.told?.latest?.source = source
+        put(match)
+        forget(key)
     }
 
     /// A match starts the time again, and ends what was announced.
@@ -54,6 +103,10 @@ extension RuleEngine {
     }
 }
 
+extension RuleMemory.Key {
+    fileprivate init(absenceOf rule: String) { self.init(rule: rule, slot: .absence, name: "") }
+}
+
 extension Rule {
-    fileprivate var absenceKey: RuleMemory.Key { RuleMemory.Key(rule: name, slot: .absence, name: "") }
+    fileprivate var absenceKey: RuleMemory.Key { RuleMemory.Key(absenceOf: name) }
 }

@@ -45,7 +45,7 @@ extension RuleEngine {
     mutating func confirm(_ source: String, missing absent: Set<String>, _ events: [Event], at moment: StepContext) {
         world.confirm(source, &step.world)
         setMissing(table.hasRows(of: source) ? absent : [], of: source)
-        let keys = table.keysToConfirm(by: source)
+        let keys = RowTable.ordered(Set(table.keysToConfirm(by: source) + absences(confirmedBy: source)))
         // What is a match again by now is not to be told over with the ends of other items.
         for key in keys {
             guard let row = table[key], row.waits.contains(where: { $0.content == .end }), !world.isUncertain(row),
@@ -69,7 +69,7 @@ extension RuleEngine {
     /// Records that a poll failed, or that the source is no longer polled. Messages about its items wait for the next
     /// good poll.
     public mutating func pollFailed(_ source: String) {
-        if table.hasRows(of: source) { world.doubt(source) }
+        if hasRows(of: source) { world.doubt(source) }
     }
 
     /// Does what a row that is due waits for.

@@ -221,7 +221,7 @@ extension RuleMemory {
     var dependsOnItem: Bool {
         switch key.slot {
         case .match: (event ?? held?.event ?? told?.event)?.item != nil
-        // A good poll of the rule's source shows that there really was nothing.
+        // A good poll of a source of the rule shows that there really was nothing.
         case .absence: event.map { $0.source != Event.watcher } ?? false
         default: false
         }

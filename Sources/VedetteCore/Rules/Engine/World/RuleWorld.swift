@@ -67,10 +67,10 @@ struct RuleWorld: Sendable {
         return event.kind != .disappeared && missing[event.source]?.contains(key) == true
     }
 
-    /// Returns whether the time without a match of a source is unknown, since its last poll failed.
+    /// Returns whether it is unknown if the subject of a match is still so. A time without a match is asked about only after
+    /// a good poll of a source of its rule.
     func isUncertain(_ row: RuleMemory) -> Bool {
-        guard row.dependsOnItem else { return false }
-        guard row.key.slot == .match else { return row.subject.map { isUnconfirmed($0.source) } ?? false }
+        guard row.key.slot == .match, row.dependsOnItem else { return false }
         return isUncertain(row.event ?? row.held?.event ?? row.told?.event)
     }
 
