@@ -37,8 +37,9 @@ extension ConditionRow {
             begins: [[.field("note", "2", was: "1")]], ends: [[.gone("up")]], goesOn: [[.poll]]),
         ConditionRow(
             name: "by", condition: .by("note", Delta("10")!), unmatched: [[.field("note", "5", was: "1")]],
-            begins: [[.field("note", "20", was: "1")], [.field("note", "1", was: "20")]], ends: [[.gone("up")]],
-            goesOn: [[.poll]]),
+            begins: [[.field("note", "20", was: "1")], [.field("note", "1", was: "20")]],
+            ends: [[.gone("up")], [.field("note", "5", was: "20")]],
+            goesOn: [[.poll], [.field("note", "21", was: "20")]]),
         ConditionRow(
             name: "stays", condition: .stays("state", .oneOf(["down", "limp"])),
             unmatched: [[.field("note", "2", was: "1", state: "down")]],

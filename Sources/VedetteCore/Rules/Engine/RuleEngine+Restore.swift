@@ -149,6 +149,10 @@ extension RuleEngine {
         var edited: [RuleMemory.Key] = []
         for key in table.keys {
             guard let row = table[key], let rule = rules.heir(of: key.rule) else { continue }
+            if key.slot == .reference, let sink = row.sinks.first, !rule.names(sink) {
+                forget(key)
+                continue
+            }
             var new = row.clamped(by: rule, at: moment.now)
             new.key.rule = rule.name
             guard new.key == key || table[new.key] == nil else {

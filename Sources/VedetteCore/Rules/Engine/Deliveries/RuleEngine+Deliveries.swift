@@ -27,9 +27,9 @@ extension RuleEngine {
     private func delivery(
         _ rule: Rule, _ event: Event, to target: Rule.NotificationTarget, withheld: Int, at moment: StepContext
     ) -> Delivery {
-        let shown = referenced(event, rule)
         var delivery = rule.delivery(
-            of: shown, to: target, withheld: withheld, stillFailing: world.othersThatFail(rule, event),
+            of: shown(event, rule, to: target.sink), to: target, withheld: withheld,
+            stillFailing: world.othersThatFail(rule, event),
             acknowledgement: acknowledgement(of: rule, before: event), at: moment.now.wall, moment.identifier())
         // The event itself has the values of the poll.
         delivery.message.event = event

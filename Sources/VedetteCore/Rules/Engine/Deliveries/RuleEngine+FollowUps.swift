@@ -100,7 +100,7 @@ extension RuleEngine {
     private mutating func sendTogether(
         _ parts: [Part], _ rule: Rule, to targets: [Rule.NotificationTarget], at moment: StepContext
     ) {
-        var made: [[RuleMemory.Key]: Event] = [:]
+        var made: [[Event]: Event] = [:]
         for target in targets {
             var sent: [Part] = []
             for part in parts where part.sinks.contains(target.sink) {
@@ -123,17 +123,16 @@ extension RuleEngine {
                 continue
             }
             guard let last = sent.last?.event else { continue }
-            let keys = sent.map(\.key)
             var message = last
             if sent.count > 1 {
+                let shown = sent.map { self.shown($0.event, rule, to: target.sink) }
                 message =
-                    made[keys]
-                    ?? last.message(about: sent.map(\.event), of: rule, id: moment.identifier(), at: moment.now.wall)
+                    made[shown] ?? last.message(about: shown, of: rule, id: moment.identifier(), at: moment.now.wall)
                 if last.kind == .reminder { message.kind = .reminder }
-                made[keys] = message
+                made[shown] = message
             }
             deliver(rule, message, to: target, at: moment)
-            for key in keys { noteFollowUp(key, rule, target.sink) }
+            for part in sent { noteFollowUp(part.key, rule, target.sink) }
         }
     }
 

@@ -37,8 +37,8 @@ extension RuleEngine {
             }
             release.matches.sort { rank($0) < rank($1) }
         }
-        var made: [[Int]: Event] = [:]
-        var told: [Event] = []
+        var made: [[Event]: Event] = [:]
+        var told: [Int: (event: Event, sinks: [String])] = [:]
         // What waited for a limit is one message to every sink, and what another gate held before it counts as one.
         let isLimited = release.group.gate == LimitGate.name || rule.gates.limit.map { $0.by != .item } ?? false
         let messages: [(Release.Audience, [Int])] = release.matches.flatMap { audience, indices in
@@ -51,9 +51,10 @@ extension RuleEngine {
             let target = rule.target(audience.sink)
             var message = last
             if events.count > 1 {
+                let shown = events.map { self.shown($0, rule, to: audience.sink) }
                 message =
-                    made[indices] ?? last.message(about: events, of: rule, id: moment.identifier(), at: moment.now.wall)
-                made[indices] = message
+                    made[shown] ?? last.message(about: shown, of: rule, id: moment.identifier(), at: moment.now.wall)
+                made[shown] = message
             }
             var withheld = release.takeCount(audience.sink)
             for i in indices {
@@ -67,6 +68,10 @@ extension RuleEngine {
             }
             deliver(rule, message, to: target, withheld: withheld, at: moment)
             for i in indices {
+                // What a log lists was announced by it.
+                if let event = release.rows[i].event, !release.rows[i].isLogMessage {
+                    told[i, default: (event, [])].sinks.append(audience.sink)
+                }
                 let own = target.tellsEach && !isLimited ? release.rows[i].group : ""
                 let group = events.count > 1 ? message.id.description : own
                 noteTold(i, &release, audience.sink, in: group, at: moment)
@@ -75,10 +80,11 @@ extension RuleEngine {
                 let content: Candidate.Content = last.kind == .resolved ? .end : .firing
                 charge(MadeMessage(rule: rule, events: events, sink: audience.sink, content: content), at: moment)
             }
-            told += events
         }
         // Afterwards only: each sink's message shows the change since the last one.
-        for event in told { rememberReference(rule, event, at: moment) }
+        for (_, (event, sinks)) in told.sorted(by: { $0.key < $1.key }) {
+            rememberReference(rule, event, for: sinks, at: moment)
+        }
     }
 
     /// A match that waited without a record, and that is told beside others, leaves one.
@@ -120,12 +126,15 @@ extension RuleEngine {
     }
 
     mutating func note(
-        _ row: inout RuleMemory, _ rule: Rule, _ event: Event, _ sink: String, in group: String, at moment: StepContext
+        _ row: inout RuleMemory, _ rule: Rule, _ event: Event, _ sink: String, in group: String,
+        isListed: Bool = false, at moment: StepContext
     ) {
         guard !rule.isEnd(event) else { return row.forgetTold(sink) }
         let now = moment.now.steady
         let isAbsence = rule.gates.nothing > .zero && event.kind == .elapsed
-        let hasFollowUps = rule.hasFollowUps && (isAbsence || rule.when.matches(referenced(event, rule)))
+        // A log lists matches alone, and announces their values before its message is sent.
+        let hasFollowUps =
+            rule.hasFollowUps && (isAbsence || isListed || rule.when.matches(referenced(event, rule, for: sink)))
         let knowsSinks = rule.remembersSinks(event)
         guard hasFollowUps || knowsSinks else { return }
         var told = row.told ?? RuleMemory.Told(event: event, since: now)

@@ -48,7 +48,12 @@ extension RuleEngine {
         if table.hasRows(about: Subject(event)) { evaluation.recordMatch() }
         let retracting = updateRows(with: event, at: moment)
         let results = rules.evaluate(event) { rule in
-            evaluation.result(of: rule, referenced(event, rule), elapsed: elapsed) { $0.result(for: $1) }
+            var result = RuleSet.Evaluation.Result.unmatched("")
+            for event in referenced(event, rule) {
+                result = evaluation.result(of: rule, event, elapsed: elapsed) { $0.result(for: $1) }
+                guard case .unmatched = result else { break }
+            }
+            return result
         }
         for result in results {
             keepReference(result.rule, event, at: moment)

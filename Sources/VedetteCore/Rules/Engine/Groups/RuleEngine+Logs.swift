@@ -32,7 +32,7 @@ extension RuleEngine {
         if log.lines.count < MessageLimits.lines {
             // Links that are all empty are not stored.
             log.links += Array(repeating: "", count: max(0, log.lines.count - log.links.count))
-            log.lines.append(rule.title(of: event))
+            log.lines.append(rule.title(of: shown(event, rule, to: sinks.first ?? "")))
             log.links.append(event.item?.url ?? "")
             log.events.append(event.id.description)
         }
@@ -46,6 +46,7 @@ extension RuleEngine {
             releaseValues(value, of: rule.name, for: sinks)
             return suppress(rule, event, noRoom(log.noun), to: sinks, at: moment)
         }
+        if event.kind != .resolved { rememberReference(rule, event, for: sinks, at: moment) }
         for sink in sinks where rule.remembersListed(event) {
             row.listings.removeAll { $0.sink == sink && $0.group == key.name }
             row.listings.append(
@@ -146,7 +147,7 @@ extension RuleEngine {
             let listing = row.listings.remove(at: i)
             if isTold, let event = row.event {
                 if !row.isKnown(to: sink, rule) {
-                    note(&row, rule, event, sink, in: message.kind == .digest ? id : "", at: moment)
+                    note(&row, rule, event, sink, in: message.kind == .digest ? id : "", isListed: true, at: moment)
                 }
                 // A later match, which was dropped, can be in its place; and the sink can know an earlier one.
                 row.told?.noteValue(listing.value, of: sink)

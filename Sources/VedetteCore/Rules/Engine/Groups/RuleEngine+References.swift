@@ -1,16 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What `by` compares with: the value that the last message announced, or the first one that was seen.
+/// What `by` compares with: the value that the last message to a sink announced, or the first one that was seen. What all sinks
+/// of a rule know has one row; a sink that knows another value has a row of its own.
 extension RuleEngine {
-    /// Returns the event as a rule with `by` sees it: a change of the rule's field starts at the value that was announced last.
-    func referenced(_ event: Event, _ rule: Rule) -> Event {
+    /// Returns the event as a rule with `by` compares it for a sink: a change of the rule's field starts at the value that the
+    /// sink was told last.
+    func referenced(_ event: Event, _ rule: Rule, for sink: String) -> Event {
         guard !rule.announcedFields.isEmpty else { return event }
         var event = event
-        for i in event.changes.indices where rule.announcedFields.contains(event.changes[i].field) {
-            let key = rule.referenceKey(Subject(event), event.changes[i].field)
-            if let announced = table[key]?.lines.first { event.changes[i].from = .text(announced) }
+        for i in event.changes.indices {
+            let announced = announced(rule, Subject(event), event.changes[i].field, to: sink)
+            if let value = announced.first { event.changes[i].from = .text(value) }
         }
         return event
+    }
+
+    /// Returns the event as a message to a sink shows it. The value that it announces may be the one that the sink was told last,
+    /// as in a digest: then the change starts at the value before.
+    func shown(_ event: Event, _ rule: Rule, to sink: String) -> Event {
+        guard !rule.announcedFields.isEmpty else { return event }
+        var event = event
+        for i in event.changes.indices {
+            let announced = announced(rule, Subject(event), event.changes[i].field, to: sink)
+            if let value = announced.first(where: { $0 != event.changes[i].to?.description }) {
+                event.changes[i].from = .text(value)
+            }
+        }
+        return event
+    }
+
+    /// Returns the event as each sink of the rule sees it, without repetitions.
+    func referenced(_ event: Event, _ rule: Rule) -> [Event] {
+        guard !rule.announcedFields.isEmpty, !rule.notify.isEmpty else { return [event] }
+        var events: [Event] = []
+        for target in rule.notify {
+            let seen = referenced(event, rule, for: target.sink)
+            if !events.contains(where: { $0.changes == seen.changes }) { events.append(seen) }
+        }
+        return events
+    }
+
+    /// Returns the sinks for which the event is a match. Where `by` holds for none, what it compared with is forgotten, and the
+    /// match is for all.
+    func targets(of event: Event, _ rule: Rule) -> [Rule.NotificationTarget] {
+        guard referenced(event, rule).count > 1 else { return rule.notify }
+        let targets = rule.notify.filter { rule.result(for: referenced(event, rule, for: $0.sink)) == .matched }
+        return targets.isEmpty ? rule.notify : targets
+    }
+
+    /// Returns whether the event takes back the change that made a match of a rule with `by` before it was told: to no sink the
+    /// value is a match any more.
+    func takesBackChange(_ event: Event, of past: Event, _ rule: Rule) -> Bool {
+        guard !rule.announcedFields.isEmpty, let item = event.item else { return false }
+        var present = past
+        present.item = item
+        for i in past.changes.indices {
+            let field = past.changes[i].field
+            if rule.announcedFields.contains(field), let change = event.change(of: field) {
+                present.changes[i].to = change.to
+            }
+        }
+        guard present.changes != past.changes else { return false }
+        return referenced(present, rule).allSatisfy { event in
+            if case .unmatched = rule.result(for: event) { true } else { false }
+        }
     }
 
     /// Remembers the value before the first change, which the next changes are compared with until a message announces one.
@@ -18,34 +71,65 @@ extension RuleEngine {
         for change in event.changes where rule.announcedFields.contains(change.field) {
             let key = rule.referenceKey(Subject(event), change.field)
             guard table[key] == nil, let value = change.from else { continue }
-            remember(value, key, rule, at: moment)
+            remember([value.description], key, rule, at: moment)
         }
     }
 
-    /// Remembers the values that a message announced.
-    mutating func rememberReference(_ rule: Rule, _ event: Event, at moment: StepContext) {
+    /// Remembers the values that a message announced to sinks of the rule.
+    mutating func rememberReference(_ rule: Rule, _ event: Event, for sinks: [String], at moment: StepContext) {
+        let subject = Subject(event)
+        let all = rule.notify.map(\.sink)
         for field in rule.announcedFields {
-            guard let value = event.item?[field] else { continue }
-            remember(value, rule.referenceKey(Subject(event), field), rule, at: moment)
+            guard let value = event.item?[field]?.description else { continue }
+            var known: [String: [String]] = [:]
+            for sink in all {
+                var values = announced(rule, subject, field, to: sink)
+                if sinks.contains(sink), values.first != value { values = [value] + values.prefix(1) }
+                if !values.isEmpty { known[sink] = values }
+            }
+            if known.count == all.count, let values = known.values.first, Set(known.values).count == 1 {
+                remember(values, rule.referenceKey(subject, field), rule, at: moment)
+                for sink in all { forget(rule.referenceKey(subject, field, of: sink)) }
+            } else {
+                for sink in all where sinks.contains(sink) {
+                    guard let values = known[sink] else { continue }
+                    remember(values, rule.referenceKey(subject, field, of: sink), of: sink, rule, at: moment)
+                }
+            }
         }
     }
 
     /// Forgets the values of an item that is gone.
     mutating func forgetReferences(of subject: Subject) {
         for rule in rules.comparingAnnounced {
-            for field in rule.announcedFields { forget(rule.referenceKey(subject, field)) }
+            for field in rule.announcedFields {
+                forget(rule.referenceKey(subject, field))
+                for target in rule.notify { forget(rule.referenceKey(subject, field, of: target.sink)) }
+            }
         }
     }
 
-    private mutating func remember(_ value: Value, _ key: RuleMemory.Key, _ rule: Rule, at moment: StepContext) {
+    /// Returns the value of a field that a sink was told last, and the one before; empty when none is known.
+    private func announced(_ rule: Rule, _ subject: Subject, _ field: String, to sink: String) -> [String] {
+        guard rule.announcedFields.contains(field) else { return [] }
+        let row = table[rule.referenceKey(subject, field, of: sink)] ?? table[rule.referenceKey(subject, field)]
+        return row?.lines ?? []
+    }
+
+    private mutating func remember(
+        _ values: [String], _ key: RuleMemory.Key, of sink: String? = nil, _ rule: Rule, at moment: StepContext
+    ) {
         var row = RuleMemory(key: key, identity: rule.identity, since: moment.now.steady)
-        row.lines = [value.description]
+        row.lines = values
+        row.sinks = sink.map { [$0] } ?? []
         rememberValue(row)
     }
 }
 
 extension Rule {
-    fileprivate func referenceKey(_ subject: Subject, _ field: String) -> RuleMemory.Key {
-        RuleMemory.Key(rule: name, slot: .reference, name: subject.text + "\u{1F}" + field)
+    /// - Parameter sink: the sink that knows another value than the others; nil for what all of them know.
+    fileprivate func referenceKey(_ subject: Subject, _ field: String, of sink: String? = nil) -> RuleMemory.Key {
+        let parts = [subject.text, field] + [sink].compactMap { $0 }
+        return RuleMemory.Key(rule: name, slot: .reference, name: parts.joined(separator: "\u{1F}"))
     }
 }

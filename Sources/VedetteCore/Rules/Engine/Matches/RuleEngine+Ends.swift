@@ -54,7 +54,11 @@ extension RuleEngine {
             guard let past, past.kind != .resolved else { return false }
             return !rule.when.remainsTrue(since: past, after: event)
         }
-        let over = Over(held: isOver(row.held?.event), match: isOver(row.event), told: isOver(row.told?.event))
+        func isTakenBack(_ past: Event?) -> Bool { past.map { takesBackChange(event, of: $0, rule) } ?? false }
+        let isWaiting = row.waits.contains { $0.content == .firing && !$0.isListed }
+        let over = Over(
+            held: isOver(row.held?.event) || isTakenBack(row.held?.event),
+            match: isOver(row.event) || isWaiting && isTakenBack(row.event), told: isOver(row.told?.event))
         var row = row
         if !over.told, row.told != nil, rule.endsReminders(event) { endReminders(&row) }
         if event.kind != .disappeared, let item = event.item {

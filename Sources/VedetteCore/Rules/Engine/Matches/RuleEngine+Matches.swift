@@ -84,9 +84,10 @@ extension RuleEngine {
     /// - Parameter count: earlier matches that were withheld.
     mutating func begin(_ rule: Rule, _ event: Event, count: Int = 0, at moment: StepContext) {
         let key = rule.key(of: Subject(event))
+        var targets = targets(of: event, rule)
         if table[key] == nil, needsNoRow(rule, event) {
-            for target in rule.notify { deliver(rule, event, to: target, withheld: count, at: moment) }
-            return rememberReference(rule, event, at: moment)
+            for target in targets { deliver(rule, event, to: target, withheld: count, at: moment) }
+            return rememberReference(rule, event, for: targets.map(\.sink), at: moment)
         }
         var row = table[key] ?? RuleMemory(key: key, identity: rule.identity, since: moment.now.steady)
         if rule.matchesExisting {
@@ -98,14 +99,18 @@ extension RuleEngine {
             }
         }
         if row.waits.isEmpty { row.since = moment.now.steady }
-        replaceWaits(of: &row, rule, by: event, count: count, at: moment)
+        let ends = row.waits.filter { $0.content == .end }.map(\.sink)
+        targets = rule.notify.filter { target in
+            ends.contains(target.sink) || targets.contains { $0.sink == target.sink }
+        }
+        replaceWaits(of: &row, rule, by: event, for: targets.map(\.sink), count: count, at: moment)
         // Nobody has acknowledged another match. What is over is followed by nothing until the sink is told this one.
         if let told = row.told, told.ended == nil, let match = told.acknowledgement?.match,
             match != event.id.description, !rule.isEnd(event)
         {
             row.told?.follow(at: rule.endsReminders(event) ? nil : rule.nextFollowUp(told))
         }
-        (row.event, row.audience) = (event, rule.notify.count)
+        (row.event, row.audience) = (event, targets.count)
         reconcile(rule, row, at: moment)
     }
 
@@ -116,9 +121,11 @@ extension RuleEngine {
         return !Gates.all.contains { $0.concerns(candidate, world) }
     }
 
-    /// Lets each sink of the rule wait for a new match in the place of what it waited for.
+    /// Lets sinks of the rule wait for a new match in the place of what they waited for. For the others what they waited for is
+    /// over.
     private mutating func replaceWaits(
-        of row: inout RuleMemory, _ rule: Rule, by event: Event, count: Int, at moment: StepContext
+        of row: inout RuleMemory, _ rule: Rule, by event: Event, for sinks: [String], count: Int,
+        at moment: StepContext
     ) {
         var waits: [RuleMemory.Wait] = []
         let value = rule.announcedValue(event)
@@ -128,6 +135,18 @@ extension RuleEngine {
         func knows(_ sink: String) -> Bool { ended?.earlierValues[sink].map { $0 == value } ?? isSame }
         let goesOn = isSame || row.waits.contains { $0.content == .end && knows($0.sink) }
         for target in rule.notify {
+            guard sinks.contains(target.sink) else {
+                guard var past = row.waits.first(where: { $0.sink == target.sink }) else { continue }
+                if past.content == .firing {
+                    if let event = row.event, Gates.named(past.gate)?.leavesRecord == false {
+                        let reason = "no longer so after \(row.age(at: moment.now))"
+                        suppress(rule, event, reason, for: target.sink, at: moment)
+                    }
+                    (past.content, past.count) = (.count, past.count + 1)
+                }
+                waits.append(past)
+                continue
+            }
             if knows(target.sink), var end = row.waits.first(where: { $0.sink == target.sink && $0.content == .end }) {
                 suppress(rule, event, "told before, and its end was withheld", for: target.sink, at: moment)
                 (end.content, end.count) = (.count, end.count + 2)
@@ -153,8 +172,8 @@ extension RuleEngine {
         // A sink that is told it anew needs its reminders and escalations anew.
         let isAnew = waits.contains { $0.content == .firing }
         // The sinks of an escalation get the end of this match. One that was withheld when the match ended goes on with it.
-        let sinks = Set(rule.notify.map(\.sink))
-        for var wait in row.waits where !sinks.contains(wait.sink) && wait.content != .end {
+        let notified = Set(rule.notify.map(\.sink))
+        for var wait in row.waits where !notified.contains(wait.sink) && wait.content != .end {
             if goesOn, !isAnew, wait.content == .count, row.told?.sinks.contains(wait.sink) == false {
                 // The silence may be over: it is asked anew.
                 (wait.content, wait.count, wait.gate) = (.firing, max(0, wait.count - 1), "")

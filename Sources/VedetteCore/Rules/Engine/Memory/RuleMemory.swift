@@ -20,7 +20,8 @@ public struct RuleMemory: Sendable, Hashable {
         case tally
         /// `nothing`: waits for `due` without a match.
         case absence
-        /// `by`: the value of a field that the last message announced, in `lines`.
+        /// `by`: the value of a field that the last message announced, and the one before, in `lines`; of one sink in `sinks`,
+        /// else of all.
         case reference
         /// `once_per`: a value, and in `events` the match for which it was used, and the one in whose place that waited.
         case once
@@ -77,7 +78,7 @@ public struct RuleMemory: Sendable, Hashable {
     public var times: [Sent] = []
     /// `limit`: messages for each sink that were withheld until they were over, and that no message has counted.
     public var uncounted: [String: Int] = [:]
-    /// `log`: the titles of the first events; `reference`: the value.
+    /// `log`: the titles of the first events; `reference`: the values.
     public var lines: [String] = []
     /// `log`: the web addresses of the first events' items.
     public var links: [String] = []
