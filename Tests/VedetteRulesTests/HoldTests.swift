@@ -130,6 +130,25 @@ struct HoldTests {
         #expect(harness.sent.count == 2)
     }
 
+    @Test("stays: an item that an earlier rule with 'stop' matches as it is begins no match")
+    func stopped() {
+        func sent(_ condition: Condition, isEarlier: Bool = true) -> Int {
+            var stays = Rule.when(.stays("state", .oneOf(["down"])))
+            stays.matchesExisting = true
+            var stopping = Rule.when(condition, name: "stop")
+            stopping.stop = true
+            var harness = isEarlier ? RuleHarness(stopping, stays) : RuleHarness(stays, stopping)
+            harness.find("a", "down", since: .seconds(-60))
+            harness.poll()
+            return harness.sent.count
+        }
+        #expect(sent(.item("name", .oneOf(["a"]))) == 0)
+        #expect(sent(.item("name", .oneOf(["a"])), isEarlier: false) == 1)
+        #expect(sent(.item("name", .oneOf(["b"]))) == 1)
+        #expect(sent(.field("state", from: .oneOf(["up"]), to: .oneOf(["down"]))) == 0, "'from' is not asked")
+        #expect(sent(.appears) == 1 && sent(.changes(["state"])) == 1, "nothing happened")
+    }
+
     @Test("a jump of the wall clock does not move 'for'")
     func jump() {
         var harness = RuleHarness(rule)

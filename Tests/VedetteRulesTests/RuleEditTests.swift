@@ -298,6 +298,18 @@ struct RuleEditTests {
         #expect(harness.sent.last == "out: lab answers again")
     }
 
+    @Test("a failure that an earlier rule with 'stop' matches begins no match when it is found")
+    func stoppedFailure() {
+        var stopping = Rule.when(.source(["lab"], text: "lab"), name: "stop")
+        stopping.stop = true
+        var harness = RuleHarness(stopping)
+        let failures = [harness.event(.failing), harness.event(.failing, "web")]
+        var rule = Self.rule("down")
+        rule.when = .sourceState([.failing])
+        harness.reload(stopping, rule, failures: failures)
+        #expect(harness.sent == ["out: web is failing"])
+    }
+
     @Test("an item of a new address or kind keeps its name in the end of what was told, also without a title")
     func baseline() {
         var harness = RuleHarness(Self.rule("down"))

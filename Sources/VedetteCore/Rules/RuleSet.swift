@@ -17,6 +17,8 @@ public struct RuleSet: Sendable {
     private let index: RuleIndex
     private let byName: [String: Int]
     private let byFormerName: [String: Int]
+    /// The indices of the rules with `stop`.
+    private let stopping: [Int]
 
     /// Builds the index.
     public init(_ rules: [Rule]) {
@@ -34,6 +36,7 @@ public struct RuleSet: Sendable {
         byName = Dictionary(rules.indices.map { (rules[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
         let renamed = rules.indices.compactMap { i in rules[i].formerName.map { ($0, i) } }
         byFormerName = Dictionary(renamed, uniquingKeysWith: { first, _ in first })
+        stopping = rules.indices.filter { rules[$0].stop }
         index = RuleIndex(rules)
     }
 
@@ -48,6 +51,13 @@ public struct RuleSet: Sendable {
 
     /// Returns the rule that has the rows of that name: the one that is called so, else the one that was.
     func heir(of name: String) -> Rule? { (byName[name] ?? byFormerName[name]).map { rules[$0] } }
+
+    /// Returns whether a rule with `stop` before this one matches an item as it is.
+    /// - Parameter event: the event of an item that was found without a change.
+    func isStopped(_ rule: Rule, _ event: Event) -> Bool {
+        guard let place = byName[rule.name] else { return false }
+        return stopping.prefix { $0 < place }.contains { !rules[$0].isNews(event) && rules[$0].remainsTrue(event) }
+    }
 
     /// The result of evaluating one rule against one event.
     public struct Evaluation: Sendable {

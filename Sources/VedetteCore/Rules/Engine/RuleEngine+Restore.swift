@@ -58,9 +58,11 @@ extension RuleEngine {
     private mutating func find(_ failures: [Event], after old: RuleSet, at moment: StepContext) {
         // Each source is polled by one watcher, so that one tells it.
         let failures = failures.filter { share.polls($0.source) }
+        guard !failures.isEmpty else { return }
         for rule in rules.rules where rules.asksForHealth(rule, after: old) {
             for event in failures where table[rule.key(of: Subject(event))] == nil {
-                if rule.result(for: event) == .matched { hold(rule, event, at: moment) }
+                let isMatch = rules.evaluate(event).contains { $0.rule.name == rule.name && $0.result == .matched }
+                if isMatch { hold(rule, event, at: moment) }
             }
         }
     }
@@ -320,7 +322,7 @@ extension Rule {
 
     /// Whether the event, with its item as it is now, is a match of the rule as it is written now. Values that the item had
     /// before are not asked for.
-    fileprivate func remainsTrue(_ event: Event) -> Bool {
+    func remainsTrue(_ event: Event) -> Bool {
         guard gates.nothing == .zero else { return event.item == nil && event.kind == .elapsed }
         var latest = event
         latest.changes = []

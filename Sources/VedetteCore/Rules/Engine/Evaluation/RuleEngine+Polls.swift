@@ -107,7 +107,7 @@ extension RuleEngine {
                 let result = evaluation.result(of: rule, event, elapsed: elapsed) { rule, event in
                     rule.resultOfExisting(event)
                 }
-                guard result == .matched else { continue }
+                guard result == .matched, !self.rules.isStopped(rule, event) else { continue }
                 let since = rule.field == "state" ? stored.stateSince : now.wall
                 holdExisting(rule, event, since: since, at: moment)
             }
