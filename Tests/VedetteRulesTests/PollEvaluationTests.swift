@@ -134,21 +134,34 @@ struct PollEvaluationTests {
         #expect(evaluation.step.deliveries.count == 21, "twenty matches within two seconds, and the failure")
     }
 
-    @Test("a pattern that hits its limit is reported once per poll with the number of events")
+    @Test("a pattern that hits its limit is reported once, with the number of events")
     func patternLimit() {
         let rule = Rule.when(.field("state", from: nil, to: .regex(FailingPattern(), text: "x")))
         var harness = RuleHarness(rule)
-        harness.poll(events: Self.events(3))
-        #expect(harness.sent == ["out: 3 events of lab not evaluated"])
+        harness.poll(events: Self.events(21))
+        #expect(harness.sent == ["out: 21 events of lab not evaluated"])
+        #expect(harness.last?.summary?.events == (0..<20).map { "lab-\($0)" }, "the first twenty are named")
         harness.restart()
         #expect(harness.rows.keys.map(\.slot) == [.failed])
         harness.poll()
         #expect(harness.rows.count == 1, "a poll without events proves nothing")
-        harness.poll(events: Self.events(21))
-        #expect(harness.sent.last == "out: 21 events of lab not evaluated")
-        #expect(harness.last?.summary?.events == (0..<20).map { "lab-\($0)" }, "the first twenty are named")
+        harness.poll(events: Self.events(3))
+        #expect(harness.sent.count == 1 && harness.rows.values.first?.count == 24, "the sink knows it")
         harness.forgetSources(except: ["web"])
         #expect(harness.rows.isEmpty)
+    }
+
+    @Test("a silence withholds the message that a rule could not be evaluated")
+    func silencedFailure() {
+        var harness = RuleHarness(
+            Rule.when(.field("state", from: nil, to: .regex(FailingPattern(), text: "x")), to: "one", "two"))
+        harness.silence(Silence(id: 1, sink: "two", created: RuleHarness.noon))
+        for _ in 1...2 { harness.poll(events: Self.events(1)) }
+        #expect(harness.sent == ["one: 1 event of lab not evaluated"])
+        #expect(harness.suppressedSinks == ["two"], "recorded once")
+        harness.silence()
+        for _ in 1...2 { harness.poll(events: Self.events(1)) }
+        #expect(harness.sent.dropFirst() == ["two: 1 event of lab not evaluated"])
     }
 
     @Test("of many events the matched ones and the first others are stored, the rest as one with counts and samples")

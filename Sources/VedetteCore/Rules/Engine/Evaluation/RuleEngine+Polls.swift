@@ -116,8 +116,8 @@ extension RuleEngine {
         return true
     }
 
-    /// Sends one message to the sinks of each rule that could not be evaluated, and remembers the failure for `status` and
-    /// `explain` until the rule is evaluated against events of this source again.
+    /// Sends each sink of a rule that could not be evaluated one message, and remembers the failure for `status` and `explain`
+    /// until the rule is evaluated against events of this source again. A silence lets the sink wait for the next failure.
     mutating func reportFailures(_ evaluation: PollEvaluation, _ moment: StepContext) {
         // Existing items alone prove nothing about events.
         let succeeded =
@@ -131,12 +131,23 @@ extension RuleEngine {
             step.fail(name, detail)
             let wall = moment.now.wall
             let event = first.ruleFailure(failure, detail, id: moment.identifier(), at: wall)
-            for target in failure.rule.notify {
-                let target = Rule.NotificationTarget(sink: target.sink)
-                step.send(failure.rule.delivery(of: event, to: target, at: wall, moment.identifier()))
-            }
             let key = RuleMemory.Key(rule: name, slot: .failed, name: evaluation.source)
-            var row = table[key] ?? RuleMemory(key: key, identity: failure.rule.identity, since: moment.now.steady)
+            let before = table[key]
+            var row = before ?? RuleMemory(key: key, identity: failure.rule.identity, since: moment.now.steady)
+            for target in failure.rule.notify where !row.sinks.contains(target.sink) {
+                let silence =
+                    world.silences.silence(of: failure.rule, event, sink: nil, at: moment.now)
+                    ?? world.silences.silence(of: failure.rule, event, sink: target.sink, at: moment.now)
+                if silence?.drops != false { row.sinks.append(target.sink) }
+                // Nothing new is to be recorded while the silence lasts.
+                if silence?.drops == false, before != nil { continue }
+                let target = Rule.NotificationTarget(sink: target.sink)
+                var delivery = failure.rule.delivery(of: event, to: target, at: wall, moment.identifier())
+                if let silence {
+                    (delivery.state, delivery.reason) = (.suppressed, "silenced: \(silence.description)")
+                }
+                step.send(delivery)
+            }
             row.count += failure.count
             (row.lines, row.events) = ([detail], failure.identifiers)
             put(row)

@@ -86,7 +86,8 @@ public struct RuleMemory: Sendable, Hashable {
     public var events: [String] = []
     /// `log`: the first events, for the data of its message.
     public var parts: [Event.Summary.Part] = []
-    /// `log`: the sinks of its message; `once`: the sinks that were told the match, or have it in a log.
+    /// `log`: the sinks of its message; `once`: the sinks that were told the match, or have it in a log; `reference`: the sink
+    /// that was told the value; `failed`: the sinks that need no further message.
     public var sinks: [String] = []
     /// `log`, and the message that it became: the values of `once_per` that the first events used.
     var values: [String] = []
