@@ -261,6 +261,20 @@ struct RuleEditTests {
         #expect(harness.sent.suffix(2) == ["out: c: up → down", "new: c: up → down"])
     }
 
+    @Test("a sink that was added is neither reminded of earlier matches nor told their ends", arguments: [false, true])
+    func addedSink(byRestart: Bool) {
+        let remind: (inout Gates) -> Void = { $0.remind = Reminder(every: .seconds(600)) }
+        var harness = RuleHarness(Self.rule("down", to: "out", gates: remind))
+        harness.item("a", "down", was: "up")
+        harness.edit(Self.rule("down", to: "out", "new", gates: remind), byRestart: byRestart)
+        harness.pass(.seconds(600))
+        harness.item("a", "up", was: "down")
+        #expect(harness.sent == ["out: a: up → down", "out: a: still down", "out: a: down → up"])
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(600))
+        #expect(harness.messages.dropFirst(3).map(\.sink) == ["out", "new", "out", "new"])
+    }
+
     @Test("a source that is gone ends what was told about it and its items", arguments: [false, true])
     func source(isStored: Bool) {
         var health = Self.rule("down")

@@ -239,6 +239,14 @@ extension RuleEngine {
         row.isStanding = rule.matchesExisting && (row.isStanding || isKnown) || rule.when.count != nil && row.isStanding
         if var told = row.told, told.ended == nil {
             told.tellsEnd = rule.gates.resolved
+            if told.lastMessages.isEmpty {
+                // 'remind' was added: a sink that still waits for the match counts from its message.
+                let waiting = row.waits.map(\.sink)
+                let since = told.since
+                for target in rule.notify where !waiting.contains(target.sink) {
+                    told.noteMessage(to: target.sink, rule, at: since)
+                }
+            }
             let isFollowed = rule.hasFollowUps && !rule.endsReminders(told.event)
             told.follow(at: isFollowed ? rule.nextFollowUp(told) : nil)
             if told.due == nil, row.told?.isFollowed == true { row.group = "" }

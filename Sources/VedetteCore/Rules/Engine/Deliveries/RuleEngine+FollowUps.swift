@@ -165,7 +165,8 @@ extension RuleEngine {
 }
 
 extension RuleMemory.Told {
-    /// Returns when the next reminder to a sink is due. A sink that was told nothing goes with the last one that was.
+    /// Returns when the next reminder to a sink is due. Where it is unknown which sinks were told what, it goes with the last one
+    /// that was.
     func nextReminder(_ remind: Reminder, to sink: String) -> Timestamp {
         (lastMessages[sink] ?? lastMessages.values.max() ?? since).advanced(by: remind.every)
     }
@@ -182,14 +183,21 @@ extension Rule {
     func nextFollowUp(_ told: RuleMemory.Told) -> Timestamp? {
         let escalation =
             told.step < gates.escalate.count ? told.since.advanced(by: gates.escalate[told.step].after) : nil
-        let reminders = gates.remind.map { remind in notify.map { told.nextReminder(remind, to: $0.sink) } }
+        let reminders = gates.remind.map { remind in remindedSinks(told).map { told.nextReminder(remind, to: $0) } }
         return ((reminders ?? []) + [escalation].compactMap { $0 }).min()
+    }
+
+    /// Returns the sinks that are reminded. One that was added to the rule since, or for which the match was dropped, is told
+    /// later matches alone.
+    func remindedSinks(_ told: RuleMemory.Told) -> [String] {
+        let sinks = notify.map(\.sink)
+        return told.lastMessages.isEmpty ? sinks : sinks.filter { told.lastMessages[$0] != nil }
     }
 
     /// Returns the sinks for which a reminder is due.
     fileprivate func sinksToRemind(_ told: RuleMemory.Told, at now: RuleTime) -> [String] {
         guard let remind = gates.remind else { return [] }
-        return notify.map(\.sink).filter { told.nextReminder(remind, to: $0) <= now.steady }
+        return remindedSinks(told).filter { told.nextReminder(remind, to: $0) <= now.steady }
     }
 
     fileprivate func reminder(of event: Event, _ told: RuleMemory.Told, _ moment: StepContext) -> Event {

@@ -82,7 +82,7 @@ extension RuleEngine {
             return Outlook(sink: sink, content: content, outcome: outcome)
         }
         let reminders = rule.gates.remind.map { remind in
-            rule.notify.map { outlook($0.sink, .reminder, due: told.nextReminder(remind, to: $0.sink)) }
+            rule.remindedSinks(told).map { outlook($0, .reminder, due: told.nextReminder(remind, to: $0)) }
         }
         guard told.step < rule.gates.escalate.count else { return reminders ?? [] }
         let next = rule.gates.escalate[told.step]
