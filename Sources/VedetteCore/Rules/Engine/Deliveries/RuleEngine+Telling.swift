@@ -143,6 +143,7 @@ extension RuleEngine {
         if told.ended != nil || rule.when.restartsWait && told.event.id != event.id {
             (told.since, told.ended, told.isEndReleased, told.step) = (now, nil, false, 0)
         }
+        if told.event.id != event.id || row.told == nil { told.groups = rule.groups(of: event) }
         told.noteMessage(to: sink, rule, at: now)
         told.noteValue(rule.announcedValue(event), of: sink)
         (told.event, told.latest) = (event, nil)
@@ -160,6 +161,14 @@ extension Rule {
     public var allTargets: [NotificationTarget] {
         var seen = Set<String>()
         return (notify + gates.escalate.flatMap(\.notify)).filter { seen.insert($0.sink).inserted }
+    }
+
+    /// The values of the fields by which `digest` and `limit` group the rule's matches.
+    fileprivate func groups(of event: Event) -> [String: String] {
+        let fields = [gates.digest?.by, gates.limit?.by].compactMap { grouping in
+            if case .field(let name) = grouping { name } else { nil }
+        }
+        return Dictionary(fields.map { ($0, Grouping.field($0).value(of: event)) }) { first, _ in first }
     }
 
     /// Whether only escalations go to the sink.

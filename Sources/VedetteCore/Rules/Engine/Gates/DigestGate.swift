@@ -10,7 +10,7 @@ enum DigestGate: Gate {
 
     static func verdict(_ candidate: Candidate, _ engine: RuleEngine, at now: RuleTime) -> Verdict {
         guard let digest = candidate.rule.gates.digest else { return .pass }
-        let group = digest.by.value(of: engine.grouped(candidate.event, candidate.rule))
+        let group = engine.group(of: candidate.event, candidate.rule, by: digest.by)
         switch digest.release {
         case .every(let interval):
             return .list(Verdict.ListTarget(name: group, due: now.steady.advanced(by: interval), isCivil: false))

@@ -70,16 +70,18 @@ enum LimitGate: Gate {
 
     /// The row that counts a message.
     static func key(_ rule: Rule, _ event: Event, _ engine: RuleEngine) -> RuleMemory.Key {
-        let name = rule.gates.limit?.by.value(of: engine.grouped(event, rule)) ?? ""
+        let name = rule.gates.limit.map { engine.group(of: event, rule, by: $0.by) } ?? ""
         return RuleMemory.Key(rule: rule.name, slot: .limit, name: name)
     }
 }
 
 extension RuleEngine {
-    /// Returns the event whose group a message is in: an end is in the group of the match that was told.
-    func grouped(_ event: Event, _ rule: Rule) -> Event {
-        let told = event.kind == .resolved ? table[rule.key(of: Subject(event))]?.told?.event : nil
-        return told ?? event
+    /// Returns the group that a message is in: an end is in the group of the match that was told, also where its item has another
+    /// value of the field by then.
+    func group(of event: Event, _ rule: Rule, by grouping: Grouping) -> String {
+        let told = event.kind == .resolved ? table[rule.key(of: Subject(event))]?.told : nil
+        if case .field(let name) = grouping, let group = told?.groups[name] { return group }
+        return grouping.value(of: told?.event ?? event)
     }
 
     /// The oldest message left the window of a limit: tells what was withheld. When all of it is over, the next message has the

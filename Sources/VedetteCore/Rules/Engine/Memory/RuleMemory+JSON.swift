@@ -131,6 +131,7 @@ extension RuleMemory.Told {
             "latest": latest?.json,
             "value": value.map(JSON.string),
             "earlier": earlierValues.isEmpty ? nil : JSON.strings(earlierValues),
+            "groups": groups.isEmpty ? nil : JSON.strings(groups),
             "since": .time(since),
             "sinks": JSON.texts(sinks),
             "end": JSON.flag(tellsEnd),
@@ -152,6 +153,7 @@ extension RuleMemory.Told {
         latest = json["latest"].flatMap(Event.init(json:))
         value = json["value"]?.string
         for member in json["earlier"]?.members ?? [] { earlierValues[member.name] = member.value.string }
+        for member in json["groups"]?.members ?? [] { groups[member.name] = member.value.string }
         sinks = json["sinks"]?.texts ?? []
         tellsEnd = json["end"] == .bool(true)
         recipients = json["recipients"]?.int64.map(Int.init) ?? 0

@@ -167,6 +167,8 @@ extension RuleMemory {
         var value: String?
         /// What sinks were told that were not told `value`: an earlier match of another value, which they believe still.
         var earlierValues: [String: String] = [:]
+        /// `digest` and `limit` by a field: its value when the match was told first, by the field's name.
+        var groups: [String: String] = [:]
         /// A later match that was dropped, for reminders and escalations; nil for none.
         var latest: Event?
         /// When the first message was made.
