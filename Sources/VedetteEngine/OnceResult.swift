@@ -22,4 +22,10 @@ extension OnceResult {
             self = .good(items: record.snapshot?.count ?? 0, isBaseline: isBaseline, events: transition.events.count)
         }
     }
+
+    /// Returns the result of a poll that made these events in earlier commits.
+    func adding(events earlier: Int) -> OnceResult {
+        guard case .good(let items, let isBaseline, let events) = self else { return self }
+        return .good(items: items, isBaseline: isBaseline, events: events + earlier)
+    }
 }

@@ -63,18 +63,24 @@ extension PollReader {
     /// A longer resume id is not kept.
     private static let longestResume = 4096
 
+    /// The result of a connection over which the server reports that the id is too old, where it was told none.
+    static var expiredUnasked: PollResult {
+        PollResult(.failed(.bodyStatus, detail: "the server reports an expired id, though none was sent"))
+    }
+
     /// The id behind which the stream goes on; nil when the snapshot is of no use for that.
     var resume: String? {
         guard let settings = source.stream, let snapshot, snapshot.identity == source.identity else { return nil }
         // Fields that are read with other options must be read again where the server lists everything.
         guard snapshot.fingerprints == source.fingerprints || settings.initial == nil else { return nil }
-        return snapshot.resume
+        // An empty one is the server's word for none (WHATWG HTML §9.2.6).
+        return snapshot.resume == "" ? nil : snapshot.resume
     }
 
     /// Asks for a stream, behind the last id.
     func request(streaming template: RequestTemplate, _ settings: StreamSettings) -> Request {
         var template = template
-        if let resume, !resume.isEmpty {
+        if let resume {
             if let parameter = settings.parameter {
                 template.url = WebURL(template.url)?.setting([(parameter, resume)]) ?? template.url
             } else {
@@ -157,28 +163,27 @@ extension PollReader {
 
     // MARK: All at once
 
-    /// Collects what a stream sends until it pauses.
+    /// Collects what a stream sends until it pauses: the last state of each item.
     /// - Parameters:
-    ///   - pause: it has paused when no record came for this long.
+    ///   - length: it has paused when no record came for this long.
     ///   - time: it ends after this time in any case; false when that is a failure.
     /// - Returns: what came, and whether the server has ended the response; or why nothing of it counts.
     func collect(
-        _ stream: OpenStream, pause: Duration, time: Duration, isBrief: Bool
+        _ stream: OpenStream, pause length: Duration, time: Duration, isBrief: Bool
     ) async -> Result<(CollectedRecords, hasEnded: Bool), PollResult.Stop> {
         var (collected, order) = (CollectedRecords(), [String: Int]())
         var items: [Item?] = []
         var bytes = 0
-        let end = clock.now().boot.advanced(by: time)
-        var quiet = min(end, clock.now().boot.advanced(by: pause))
+        var pause = StreamPause(of: length, within: time, at: clock.now().boot)
         var hasEnded = false
-        while clock.now().boot < quiet {
+        while clock.now().boot < pause.deadline {
             // The next records may come late.
             guard memory?.park() ?? true else {
                 let detail = "the memory for what polls read is used up, before the stream paused"
                 return .failure(.init(PollResult(.failed(.memory, detail: detail))))
             }
             let batch: RecordBatch?
-            switch await next(of: stream, before: quiet) {
+            switch await next(of: stream, before: pause.deadline) {
             case .failure(let error): return .failure(.init(PollResult(error)))
             case .success(let next): batch = next
             }
@@ -194,7 +199,9 @@ extension PollReader {
             while !rest.isEmpty {
                 let reading = await read(rest, of: stream)
                 if let failure = reading.failure { return .failure(.init(PollResult(failure))) }
-                if reading.isExpired { return .failure(.init(PollResult(.expired))) }
+                if reading.isExpired {
+                    return .failure(.init(stream.isResumed ? PollResult(.expired) : PollReader.expiredUnasked))
+                }
                 rest = reading.rest
                 collected.resume = reading.changes.resume ?? collected.resume
                 collected.warnings += reading.warnings
@@ -211,11 +218,11 @@ extension PollReader {
                     collected.deletions.append(key)
                 }
             }
-            guard bytes <= limits.bytes, isBrief || clock.now().boot < end else {
-                let detail = "the stream has not paused for \(pause) after \(bytes) bytes and \(time)"
+            guard bytes <= limits.bytes, isBrief || clock.now().boot < pause.end else {
+                let detail = "the stream has not paused for \(length) after \(bytes) bytes and \(time)"
                 return .failure(.init(PollResult(.failed(.tooLarge, detail: detail))))
             }
-            if !batch.records.isEmpty { quiet = min(end, clock.now().boot.advanced(by: pause)) }
+            if !batch.records.isEmpty { pause.begin(at: clock.now().boot) }
         }
         (collected.items, collected.bytes) = (items.compactMap { $0 }, bytes)
         collected.deletions.removeAll { order[$0] != nil }

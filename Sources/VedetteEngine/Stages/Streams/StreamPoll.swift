@@ -22,6 +22,8 @@ struct StreamPoll {
     let connection: SourceRecord.Connection?
     private var lastGood: BootTime
     private var progress: ConnectionProgress
+    /// What the records of a brief connection made so far, in commits of their own.
+    private var brief = (events: 0, warnings: [String]())
     private let openedAt: Timestamp
 
     init(_ pipeline: PollPipeline, _ poll: Poll, _ stream: OpenStream) {
@@ -41,24 +43,28 @@ struct StreamPoll {
     mutating func run() async throws(JournalError) {
         defer { stream.records.close() }
         let reader = pipeline.reader(of: source, lane, memory)
-        var reading: Reading = settings.initial != nil && !stream.isResumed ? .list : .news
-        if reading == .news {
-            if reader.comparableSnapshot == nil, source.source.first == .baseline { reading = .past }
-            if reading == .news { try await store(opening(reader), .nothing) }
-            guard !isOver else { return }
+        if let beginning = beginning(reader) {
+            try await readOnce(reader, beginning)
+            guard isKept else { return }
+        } else {
+            try await store(opening(reader), .nothing)
         }
-        if reading != .news || !isKept { try await readOnce(reader, reading) }
-        if isKept, !isOver, source.record.connection == .open { try await follow() }
+        guard !isOver, source.record.connection == connection else { return }
+        try await follow()
     }
 
-    /// What a server sends at once over a connection.
-    private enum Reading {
-        /// What happened since the last connection.
-        case news
+    /// What a server sends first over a connection, which is read as a whole.
+    private enum Beginning {
         /// Everything that exists.
         case list
         /// What happened before the first connection, as far as the server sends it.
         case past
+    }
+
+    /// Returns nil where a connection brings nothing but what happened since the last one.
+    private func beginning(_ reader: PollReader) -> Beginning? {
+        if settings.initial != nil, !stream.isResumed { return .list }
+        return reader.comparableSnapshot == nil && source.source.first == .baseline ? .past : nil
     }
 
     /// The result of a connection that was opened: the snapshot's items stay, or there are none yet.
@@ -75,11 +81,11 @@ struct StreamPoll {
     // MARK: All at once
 
     /// Reads everything that the server sends until it pauses, and commits it as one poll.
-    private mutating func readOnce(_ reader: PollReader, _ reading: Reading) async throws(JournalError) {
+    private mutating func readOnce(_ reader: PollReader, _ beginning: Beginning) async throws(JournalError) {
         defer { memory?.release() }
-        let pause = reading == .list ? settings.initial ?? PollReader.briefPause : PollReader.briefPause
+        let pause = beginning == .list ? settings.initial ?? PollReader.briefPause : PollReader.briefPause
         // A list is whole; of its past a server that never pauses sends what it can.
-        let isBrief = !isKept || reading == .past
+        let isBrief = !isKept || beginning == .past
         let time = isBrief ? PollReader.briefTime : reader.limits.time
         switch await reader.collect(stream, pause: pause, time: time, isBrief: isBrief) {
         case .failure(let stop):
@@ -88,9 +94,8 @@ struct StreamPoll {
         case .success((let collected, let hasEnded)):
             let isStored = !collected.changes.isEmpty || isNew(collected.resume)
             var result =
-                switch reading {
+                switch beginning {
                 case .list: try await compare(collected)
-                case .news: try await merge(collected.changes)
                 case .past: PollResult(.read(baseline(collected, reader)))
                 }
             result.warnings = collected.warnings
@@ -126,18 +131,25 @@ struct StreamPoll {
 
     // MARK: As it arrives
 
+    /// Commits records until the connection ends. A brief connection ends when the server pauses.
     private mutating func follow() async throws(JournalError) {
+        var pause =
+            isKept
+            ? nil : StreamPause(of: PollReader.briefPause, within: PollReader.briefTime, at: clock.now().boot)
         while !isOver {
             let reader = pipeline.reader(of: source, lane, memory)
             let now = clock.now().boot
-            let deadline = needsProof ? progress.deadline(after: now) : nil
+            if let pause, pause.deadline <= now { return try await endBriefly() }
+            let deadline = pause?.deadline ?? (needsProof ? progress.deadline(after: now) : nil)
             switch await reader.next(of: stream, before: deadline) {
             case .failure(let error): return try await store(PollResult(error), .nothing)
             case .success(nil):
+                guard isKept else { return try await endBriefly() }
                 try await prove(progress.evidence(at: clock.now().boot, isComplete: true))
                 return pipeline.streamEnded(source, next: nextConnection)
             case .success(let batch?) where batch.records.isEmpty:
                 defer { memory?.release() }
+                guard isKept else { continue }
                 if batch.isInterrupted {
                     try await prove(progress.evidence(at: clock.now().boot))
                 } else {
@@ -146,38 +158,62 @@ struct StreamPoll {
             case .success(let batch?):
                 // Held until the last commit of the batch.
                 defer { memory?.release() }
-                await reader.reserve(
-                    records: batch.records.reduce(0) { $0 + $1.data.count }, items: batch.records.count)
-                var rest = batch.records[...]
-                while !rest.isEmpty, !isOver {
-                    let reading = await pipeline.reader(of: source, lane, memory).read(rest, of: stream)
-                    rest = reading.rest
-                    try await take(reading)
-                    guard source.record.connection == .open else { return }
-                }
+                guard try await take(batch, reader) else { return }
+                pause?.begin(at: clock.now().boot)
             }
         }
         // The pipeline notes that the poll was cancelled.
         try await store(PollResult(.cancelled), .nothing)
     }
 
-    private mutating func take(_ reading: RecordReading) async throws(JournalError) {
+    /// - Returns: whether the connection goes on.
+    private mutating func take(_ batch: RecordBatch, _ reader: PollReader) async throws(JournalError) -> Bool {
+        await reader.reserve(records: batch.records.reduce(0) { $0 + $1.data.count }, items: batch.records.count)
+        var rest = batch.records[...]
+        while !rest.isEmpty, !isOver {
+            let reading = await pipeline.reader(of: source, lane, memory).read(rest, of: stream)
+            rest = reading.rest
+            let end = try await take(reading)
+            if let end, !isOver { try await store(end, .nothing) }
+            guard end == nil, source.record.connection == connection else { return false }
+        }
+        return true
+    }
+
+    /// - Returns: the result that ends the connection; nil when it goes on.
+    private mutating func take(_ reading: RecordReading) async throws(JournalError) -> PollResult? {
         if !reading.changes.isEmpty || isNew(reading.changes.resume) {
             var result = try await merge(reading.changes)
-            (result.warnings, result.isPartial) = (reading.warnings, !reading.rest.isEmpty)
+            // Of a brief connection only its end tells that nothing else waited.
+            (result.warnings, result.isPartial) = (isKept ? reading.warnings : [], !isKept || !reading.rest.isEmpty)
             // Not yet, while a record behind it in the batch may be unreadable.
             if reading.rest.isEmpty { progress.hasStored = true }
-            try await store(result, reading.rest.isEmpty ? progress.evidence(at: clock.now().boot) : .nothing)
+            let isProof = isKept && reading.rest.isEmpty
+            try await store(result, isProof ? progress.evidence(at: clock.now().boot) : .nothing)
             lastGood = clock.now().boot
-        } else if reading.failure == nil, !reading.isExpired {
+            if !isKept { noteBriefly(result, reading.warnings) }
+        } else if isKept, reading.failure == nil, !reading.isExpired {
             try await keepAlive()
         }
-        guard !isOver else { return }
-        if reading.isExpired { return try await store(PollResult(.expired), .nothing) }
-        if let failure = reading.failure {
-            source.unreadableAge = progress.age(at: clock.now().boot)
-            try await store(PollResult(failure), .nothing)
+        if reading.isExpired {
+            return source.record.snapshot?.resume?.isEmpty ?? true ? PollReader.expiredUnasked : PollResult(.expired)
         }
+        guard let failure = reading.failure else { return nil }
+        source.unreadableAge = progress.age(at: clock.now().boot)
+        return PollResult(failure)
+    }
+
+    private mutating func noteBriefly(_ result: PollResult, _ warnings: [String]) {
+        brief.warnings += warnings
+        if case .read(let difference) = result.outcome { brief.events += difference.events.count }
+    }
+
+    /// Stores that a brief connection has brought all that waited for it: that is its poll.
+    private mutating func endBriefly() async throws(JournalError) {
+        var result = try await merge(RecordChanges())
+        result.warnings = brief.warnings
+        try await store(result, progress.hasStored ? .content : .connection)
+        source.lastResult = source.lastResult?.adding(events: brief.events)
     }
 
     private func isNew(_ resume: String?) -> Bool { resume.map { $0 != source.record.snapshot?.resume } ?? false }
