@@ -183,6 +183,7 @@ struct DoubtTests {
         var health = Health()
         health.pollUnconfirmed(at: at(1))
         #expect(health.failures == 1 && health.problem == nil && !health.isFailing && health.failingSince == nil)
-        #expect(health.pollSucceeded(at: at(2)) == nil && health.failures == 0)
+        #expect(health.doubtedSince == at(1))
+        #expect(health.pollSucceeded(at: at(2)) == nil && health.failures == 0 && health.doubtedSince == nil)
     }
 }

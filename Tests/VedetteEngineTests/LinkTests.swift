@@ -187,6 +187,46 @@ struct ObservingTests {
         #expect(await world.journal.events.allSatisfy { $0.kind == .changed })
     }
 
+    @Test("what this program lacks is no state of the host, but a failed poll")
+    func ownFailure() async throws {
+        let world = World([source("h", StatusKind(), fails: 1)])
+        world.fetcher.serve(url("h"), "")
+        try await world.watcher.restore()
+        _ = await world.watcher.runOnce(force: true)
+        world.fetcher.fail(url("h"), FetchError(.memory, "the memory for responses is used up"))
+        _ = await world.watcher.runOnce(force: true)
+        #expect(await world.journal.items(of: "h")[url("h")]?.item?.state == "up")
+        #expect(await world.journal.records["h"]?.health.problem?.failure == "memory")
+        #expect(await states(world) == [])
+    }
+
+    @Test("where Retry-After puts off the polls that would confirm it, down is believed before they would be late")
+    func putOff() async throws {
+        for (retryAfter, polls) in [(3600, 1), (300, 2), (100, 3)] {
+            let world = World([source("h", StatusKind(), fails: 3)])
+            world.fetcher.serve(url("h"), "")
+            try await world.watcher.restore()
+            _ = await world.watcher.runOnce(force: true)
+            world.fetcher.serve(url("h"), "", status: 503, [("Retry-After", "\(retryAfter)")])
+            for poll in 1...polls {
+                _ = await world.watcher.runOnce(force: true)
+                #expect(await states(world) == (poll < polls ? [] : ["down"]), "\(retryAfter)")
+                world.clock.advance(.seconds(retryAfter))
+            }
+        }
+    }
+
+    @Test("Retry-After of a status that gives it no meaning delays nothing")
+    func meaninglessRetryAfter() async throws {
+        let world = World([source("h", StatusKind())])
+        try await world.watcher.restore()
+        for (status, isObeyed) in [(200, false), (404, false), (301, true), (429, true)] {
+            world.fetcher.serve(url("h"), "", status: status, [("Retry-After", "3600")])
+            _ = await world.watcher.runOnce(force: true)
+            #expect((await world.watcher.record(of: "h")?.notBefore != nil) == isObeyed, "\(status)")
+        }
+    }
+
     @Test("texts of an observed response are changed before they are compared; where that fails, the poll does")
     func filter() async throws {
         struct Wildcard: Pattern {

@@ -54,6 +54,14 @@ public enum Failure: String, Sendable, Hashable, CaseIterable {
     /// This program has no memory left, for a response body (I8) or a transfer.
     case memory
 
+    /// Whether it lies in this program, so that it tells nothing about the host.
+    public var isOwn: Bool {
+        switch self {
+        case .cancelled, .configuration, .notStored, .memory: true
+        default: false
+        }
+    }
+
     /// Whether only a person can end it, so that one failed poll makes the source `failing`.
     public var needsPerson: Bool {
         switch self {

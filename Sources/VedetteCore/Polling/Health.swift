@@ -18,6 +18,8 @@ public struct Health: Sendable, Hashable {
     public var problem: Event.Problem?
     /// What the server sent could not be read, in a failed poll since the last good one: only what is read ends that.
     public var isUnreadable = false
+    /// The first poll since the last good one that showed a bad state which is not believed yet.
+    public var doubtedSince: Timestamp?
 
     public init() {}
 
@@ -44,10 +46,9 @@ public struct Health: Sendable, Hashable {
 
     /// Notes a poll while the machine is offline: neither a failure nor a recovery, and time towards `stale` stands still.
     public mutating func pollIgnored(at now: Timestamp) {
-        if let failingSince, let lastPollAt {
-            let passed = max(0, now.milliseconds - lastPollAt.milliseconds)
-            self.failingSince = min(now, failingSince.advanced(by: .milliseconds(passed)))
-        }
+        let passed = Duration.milliseconds(max(0, now.milliseconds - (lastPollAt ?? now).milliseconds))
+        failingSince = failingSince.map { min(now, $0.advanced(by: passed)) }
+        doubtedSince = doubtedSince.map { min(now, $0.advanced(by: passed)) }
         lastPollAt = now
     }
 
@@ -55,6 +56,7 @@ public struct Health: Sendable, Hashable {
     public mutating func pollUnconfirmed(at now: Timestamp) {
         failures += 1
         lastPollAt = now
+        doubtedSince = doubtedSince ?? now
     }
 
     /// Returns a `stale` event, once, when there was no good poll for ten intervals and at least an hour.
@@ -119,7 +121,7 @@ public struct Health: Sendable, Hashable {
         var past = problem
         past?.lasted = failingSince.map { max(0, now.seconds(since: $0)) }
         (failures, lastPollAt, problem) = (0, now, nil)
-        (isStale, failingSince, isUnreadable) = (false, nil, false)
+        (isStale, failingSince, isUnreadable, doubtedSince) = (false, nil, false, nil)
         guard wasReported else { return nil }
         isFailing = false
         return DraftEvent(.recovered, error: past)

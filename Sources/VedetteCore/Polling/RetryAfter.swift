@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+extension Response {
+    /// The time for which the server asks a client to wait. Retry-After has a meaning for 503 and redirects (RFC 9110 §10.2.3),
+    /// and for 429 (RFC 6585 §4); nil with any other status.
+    public func retryAfter(at now: Timestamp) -> Duration? {
+        status == 429 || status == 503 || (300..<400).contains(status) ? headers.retryAfter(at: now) : nil
+    }
+}
+
 /// The time for which a server asks a client to wait (Retry-After, RFC 9110 §10.2.3), as the header has it.
 extension ResponseHeaders {
     /// Returns Retry-After, given in seconds or as a date; nil when it is absent, negative, past or invalid.
@@ -24,6 +32,15 @@ extension PollInterval {
     /// Returns a poll's Retry-After within bounds.
     public static func clamped(retryAfter: Duration) -> Duration {
         min(max(retryAfter, PollInterval.retryAfter.lowerBound), PollInterval.retryAfter.upperBound)
+    }
+
+    /// Whether a server puts off the next poll beyond the latest time at which so many polls in a row would have failed.
+    /// - Parameter since: the time of the first of them.
+    public func isPutOff(
+        _ retryAfter: Duration?, beyondFailures fails: Int, since: Timestamp, at now: Timestamp
+    ) -> Bool {
+        guard let notBefore = PollInterval.notBefore(retryAfter, at: now) else { return false }
+        return deadline(longestDelay(untilFailures: fails), since: since) < notBefore
     }
 
     /// Returns the time before which the source is not polled; nil where the server did not ask for one.

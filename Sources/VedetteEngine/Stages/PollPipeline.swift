@@ -172,7 +172,8 @@ final class PollPipeline {
         let (journal, name, unwritten) = (dependencies.journal, source.source.name, source.refreshes)
         return PollReader(
             id: pollIdentifier(random: dependencies.random.next()), source: source.source,
-            snapshot: source.record.snapshot, failures: source.record.health.failures, lane: lane,
+            snapshot: source.record.snapshot, failures: source.record.health.failures,
+            doubtedSince: source.record.health.doubtedSince, lane: lane,
             prepared: prepare(source, in: lane), fetcher: dependencies.fetcher, clock: dependencies.clock,
             userAgent: dependencies.userAgent, transformer: dependencies.transformer,
             thresholds: rules.interests.thresholds(for: name), links: source.links,

@@ -5,10 +5,7 @@ import VedetteCore
 /// Kinds that observe the response itself: a refusal or a 500 is a state of their item, not a failed poll.
 extension PollReader {
     func observed(_ result: Result<Response, FetchError>, _ request: Request) -> FetchResult {
-        // A cancelled request or a wrong configuration is no state of the server's.
-        if case .failure(let error) = result, error.failure == .cancelled || error.failure == .configuration {
-            return .ended(PollResult(error))
-        }
+        if case .failure(let error) = result, error.failure.isOwn { return .ended(PollResult(error)) }
         return .observed(result, movedTo: (try? result.get()).flatMap { movedTo($0, from: request) })
     }
 
@@ -22,24 +19,34 @@ extension PollReader {
         case .success(let read): page = read
         }
         let stored = snapshot?.identity == source.identity ? try await storedItems() : [:]
-        if kind.isUnconfirmed(page.items, stored: stored, polls: failures + 1, fails: source.fails) {
+        let (retryAfter, unanswered) = notes(of: result)
+        if kind.isUnconfirmed(page.items, stored: stored, polls: failures + 1, fails: source.fails),
+            !isPutOff(retryAfter)
+        {
             let detail = "\(failures + 1) of \(source.fails) polls found it down"
             var end = PollResult(.unconfirmed(detail))
             end.warnings = page.warnings
-            (end.retryAfter, end.unanswered) = notes(of: result)
+            (end.retryAfter, end.unanswered) = (retryAfter, unanswered)
             return .ended(end)
         }
         var items = ReadItems(
             observation: Observation(items: kind.keepingMeasures(page.items, stored: stored), mode: .list),
             stored: stored)
         (items.warnings, items.movedTo) = (page.warnings, movedTo)
-        (items.retryAfter, items.unanswered) = notes(of: result)
+        (items.retryAfter, items.unanswered) = (retryAfter, unanswered)
         return .items(items)
+    }
+
+    /// Whether the polls that would confirm a state come too late.
+    private func isPutOff(_ retryAfter: Duration?) -> Bool {
+        let now = clock.now().wall
+        return source.interval.isPutOff(
+            retryAfter, beyondFailures: source.fails, since: doubtedSince ?? now, at: now)
     }
 
     private func notes(of result: Result<Response, FetchError>) -> (retryAfter: Duration?, unanswered: FetchError?) {
         switch result {
-        case .success(let response): (response.headers.retryAfter(at: clock.now().wall), nil)
+        case .success(let response): (response.retryAfter(at: clock.now().wall), nil)
         case .failure(let error): (error.retryAfter, error)
         }
     }

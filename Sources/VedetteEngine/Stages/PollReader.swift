@@ -12,6 +12,8 @@ struct PollReader: Sendable {
     let snapshot: SnapshotHead?
     /// Consecutive failed or unconfirmed polls.
     var failures = 0
+    /// The first unconfirmed one among them.
+    var doubtedSince: Timestamp?
     var lane = Lane.polls
     /// The first request, without the conditions of the last response.
     let prepared: PreparedRequest

@@ -38,6 +38,7 @@ public struct SourceRecord: Sendable, Hashable {
         due = due?.advanced(by: jump)
         notBefore = notBefore?.advanced(by: jump)
         health.failingSince = health.failingSince?.advanced(by: jump)
+        health.doubtedSince = health.doubtedSince?.advanced(by: jump)
         health.lastPollAt = health.lastPollAt?.advanced(by: jump)
         guard let emptiness = snapshot?.emptiness, emptiness != .accepted else { return }
         snapshot?.emptiness?.since = emptiness.since.advanced(by: jump)

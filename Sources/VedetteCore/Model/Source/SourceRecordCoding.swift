@@ -155,6 +155,7 @@ extension Health {
         writer.member("failure", problem?.failure)
         writer.member("detail", problem?.detail)
         if isUnreadable { writer.member("unreadable", true) }
+        if let doubtedSince { writer.member("doubted_since", doubtedSince.milliseconds) }
     }
 
     fileprivate init(json: JSON?) {
@@ -168,6 +169,7 @@ extension Health {
             Event.Problem(failure: $0, detail: json?["detail"]?.string ?? "")
         }
         isUnreadable = json?["unreadable"] == .bool(true)
+        doubtedSince = Timestamp(json: json?["doubted_since"])
     }
 }
 

@@ -83,9 +83,6 @@ struct PollResult: Sendable {
     /// Whether the host answered anything at all; nil when the poll does not tell.
     var isAnswered: Bool? {
         guard let unanswered, !wasAnswered else { return true }
-        switch unanswered.failure {
-        case .cancelled, .configuration, .memory: return nil
-        default: return !OfflineDetector.isSilence(unanswered.failure)
-        }
+        return unanswered.failure.isOwn ? nil : !OfflineDetector.isSilence(unanswered.failure)
     }
 }
