@@ -31,6 +31,7 @@ private final class Panel: Sendable {
         }
         let (count, isValid) = sessions.withLock { $0 }
         guard isValid, request.header("Cookie") == ["sid=s\(count)"] else { return refusal }
+        if request.target == "/forbidden" { return .reply("403 Forbidden", "not for ann") }
         return .ok("[1]", "Content-Type: application/json")
     }
 }
@@ -115,6 +116,37 @@ struct LoginTests {
             #expect(await client.failed(Self.request(server))?.failure == .unauthorized)
             #expect(server.requests.count { $0.method == "POST" } == 2)
         }
+    }
+
+    @Test("an address that the user may not read makes no login again and again, and none of the others waits for one")
+    func forbidden() async throws {
+        let panel = Panel()
+        try await withPanel(panel) { server, client async throws in
+            for _ in 0..<3 { #expect(try await client.status(Self.request(server, path: "/forbidden")) == 403) }
+            #expect(try await client.bodyText(Self.request(server)) == "[1]")
+            let logins = server.requests.count { $0.method == "POST" }
+            #expect(logins == 2)
+            for _ in 0..<2 {
+                _ = try await client.status(Self.request(server, path: "/forbidden"))
+                panel.expire()
+                #expect(try await client.bodyText(Self.request(server)) == "[1]")
+            }
+            #expect(server.requests.count { $0.method == "POST" } == logins + 2)
+        }
+    }
+
+    @Test("where an address is refused after a login that was answered before, none of the session logs in for a while")
+    func refusals() {
+        var refusals = LoginRefusals()
+        for address in ["a", "b"] { refusals.noteAnswer(of: address) }
+        refusals.noteRefusal(of: "c", 1, now: 0)
+        #expect(refusals.forbidsLogin(for: "c", 1, now: 1) && !refusals.forbidsLogin(for: "a", 1, now: 1))
+        refusals.noteRefusal(of: "a", 1, now: 1)
+        #expect(refusals.forbidsLogin(for: "b", 1, now: 2))
+        // Another password is sent at once, and the same one after five minutes.
+        #expect(!refusals.forbidsLogin(for: "b", 2, now: 2) && !refusals.forbidsLogin(for: "b", 1, now: 300_002))
+        refusals.noteAnswer(of: "b")
+        #expect(!refusals.forbidsLogin(1, now: 2) && refusals.forbidsLogin(for: "a", 1, now: 2))
     }
 
     @Test("a form that answers an error names it; its secrets stand in no error")

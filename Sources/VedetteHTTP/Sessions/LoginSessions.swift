@@ -18,12 +18,8 @@ final class LoginSessions {
         var task: Task<FetchError?, Never>?
         /// How many logins there were.
         var count = 0
-        /// When the server asked for a login right after one, by the clock that never jumps, and the digest of what was sent.
-        var refused: (at: Int64, fields: UInt64)?
+        var refusals = LoginRefusals()
     }
-
-    /// A login that was refused is not repeated for this long: servers lock accounts.
-    private static let pause: Int64 = 5 * 60_000
 
     private let cookies: SessionCookies
     private let pages: (any LoginPageReader)?
@@ -44,18 +40,23 @@ final class LoginSessions {
         if states[key] == nil, cookies.isEmpty(session) { try await logIn(key, login, request, by: client) }
         let count = states[key]?.count
         let response = try await client.authenticated(request)
-        guard await asksForLogin(response, request, form) else { return response }
+        guard await asksForLogin(response, request, form) else {
+            states[key]?.refusals.noteAnswer(of: request.url)
+            return response
+        }
         // Another request of the session may have logged in meanwhile.
         if count == states[key]?.count {
-            guard !isPaused(key, login) else { return try Self.refused(response, form) }
+            let now = KernelClock.monotonic.milliseconds
+            let isForbidden = states[key]?.refusals.forbidsLogin(for: request.url, login.digest, now: now) ?? false
+            guard !isForbidden else { return try Self.refused(response, form) }
             try await logIn(key, login, request, by: client)
         }
         let again = try await client.authenticated(request)
         guard await asksForLogin(again, request, form) else {
-            states[key]?.refused = nil
+            states[key]?.refusals.noteAnswer(of: request.url)
             return again
         }
-        states[key]?.refused = (KernelClock.monotonic.milliseconds, login.digest)
+        states[key]?.refusals.noteRefusal(of: request.url, login.digest, now: KernelClock.monotonic.milliseconds)
         return try Self.refused(again, form)
     }
 
@@ -67,19 +68,14 @@ final class LoginSessions {
             "\(form.origin) asks for a login again right after one; check the fields of 'session'")
     }
 
-    /// Another password is sent at once.
-    private func isPaused(_ key: Key, _ login: LoginForm) -> Bool {
-        guard let refused = states[key]?.refused, refused.fields == login.digest else { return false }
-        return KernelClock.monotonic.milliseconds - refused.at < Self.pause
-    }
-
     private func logIn(
         _ key: Key, _ login: LoginForm, _ request: Request, by client: isolated HTTPClient
     ) async throws(FetchError) {
-        guard !isPaused(key, login) else {
+        let now = KernelClock.monotonic.milliseconds
+        guard states[key]?.refusals.forbidsLogin(login.digest, now: now) != true else {
             throw FetchError(.unauthorized, "the login was refused; it is tried again five minutes after that")
         }
-        try pauses.check(key, now: KernelClock.monotonic.milliseconds)
+        try pauses.check(key, now: now)
         let task = states[key]?.task ?? Task { await postForm(key, login, request, by: client) }
         states[key, default: State()].task = task
         if let error = await task.value { throw error }
@@ -105,9 +101,10 @@ final class LoginSessions {
         }
         var state = states[key] ?? State()
         (state.task, state.count) = (nil, state.count + 1)
-        state.refused = failure?.failure == .unauthorized ? (KernelClock.monotonic.milliseconds, sent) : nil
+        let isRefused = failure?.failure == .unauthorized
+        state.refusals.loginEnded(isRefused: isRefused, sent, now: KernelClock.monotonic.milliseconds)
         // Without a login the next request begins with one.
-        states[key] = failure == nil || state.refused != nil ? state : nil
+        states[key] = failure == nil || isRefused ? state : nil
         return failure
     }
 
