@@ -31,6 +31,25 @@ struct PollTests {
         #expect(lost.fetcher.requests.allSatisfy { $0.validators.isEmpty && $0.knownDigest == nil })
     }
 
+    @Test("validators of another language or user are not sent: their representation is another one")
+    func variants() async throws {
+        let (journal, clock) = (FakeJournal(), ManualClock())
+        func poll(_ language: String, _ user: String, _ password: String) async throws -> String? {
+            var server = Server(name: "s", credentials: Credentials(user: user, password: Secret(password)))
+            server.headers = [Header("Accept-Language", language), Header("X-Key", Secret(password))]
+            let world = World([source("a", server: server)], journal: journal, clock: clock)
+            world.fetcher.serve(url("a"), "1=Ready", [("ETag", "\"v1\"")])
+            try await world.watcher.restore()
+            _ = await self.poll(world)
+            return world.fetcher.requests.last?.validators.etag
+        }
+        #expect(try await poll("en", "ann", "1") == nil)
+        #expect(try await poll("en", "ann", "2") == "\"v1\"")
+        #expect(try await poll("de", "ann", "2") == nil)
+        #expect(try await poll("de", "bob", "2") == nil)
+        #expect(try await poll("de", "bob", "2") == "\"v1\"")
+    }
+
     @Test("case 27: an unexpected 304 is believed no more than once: the second request brings the items")
     func refetched() async throws {
         let world = World([source("a")])

@@ -16,7 +16,7 @@ extension Source {
 
 extension Server {
     /// A digest of what is no secret in the credentials and the login; nil where nothing is. It may be stored.
-    fileprivate var account: UInt64? {
+    var account: UInt64? {
         if credentials == nil, login == nil, tokenLogin == nil { return nil }
         let names = (credentials?.names ?? []) + (login?.fields.plain ?? []) + (tokenLogin?.names ?? [])
         return names.isEmpty ? nil : StableHash.of(names)
@@ -56,5 +56,5 @@ extension [LoginForm.Field] {
 
 extension Header.Content {
     /// Nil for a secret.
-    fileprivate var plain: String? { if case .plain(let text) = self { text } else { nil } }
+    var plain: String? { if case .plain(let text) = self { text } else { nil } }
 }

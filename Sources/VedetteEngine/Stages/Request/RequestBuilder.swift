@@ -8,8 +8,21 @@ struct RequestBuilder: Sendable {
     let lane: Lane
     let userAgent: String
 
-    /// Tells requests apart whose answers are comparable: validators go back with no other. Headers do not count, for
-    /// some are secrets, of which nothing is stored.
+    /// Tells requests apart whose answers are comparable: validators go back with no other. Of secrets the names count, for
+    /// nothing else of them is stored.
+    static func digest(of template: RequestTemplate, to server: Server) -> UInt64 {
+        let account = server.account
+        guard account != nil || !server.headers.isEmpty else { return digest(of: template) }
+        var digest = StableHash()
+        digest.add(self.digest(of: template))
+        digest.add(account ?? 0)
+        for header in server.headers {
+            digest.add(header.name.lowercased())
+            digest.add(header.content.plain ?? "")
+        }
+        return digest.value
+    }
+
     static func digest(of template: RequestTemplate) -> UInt64 {
         var digest = StableHash()
         digest.add(template.method)
