@@ -106,6 +106,32 @@ struct StreamTests {
         #expect(world.fetcher.requests.last?.headers.contains { $0.name == "Last-Event-ID" } == false)
     }
 
+    @Test("an id is not sent back after an edit of how it is sent or where it is read: it is no such id")
+    func editedResume() async throws {
+        let (journal, clock) = (FakeJournal(), ManualClock())
+        let edits: [(inout StreamSettings) -> Void] = [
+            { _ in }, { _ in }, { $0.resume = "time" },
+            {
+                $0.resume = "time"
+                $0.parameter = "since"
+            },
+        ]
+        var sent: [String?] = []
+        for (number, edit) in edits.enumerated() {
+            let stream = FakeRecords()
+            let world = World([Self.streaming("a", edit)], journal: journal, clock: clock, seed: UInt64(number + 7))
+            world.fetcher.serve(url("a"), stream)
+            try await world.run {
+                try await world.advance(.seconds(60)) { stream.isIdle }
+                stream.push("1=a", id: "9")
+                try await until { stream.isIdle }
+            }
+            sent.append(world.fetcher.requests.first?.headers.first { $0.name == "Last-Event-ID" }?.value)
+            #expect(world.fetcher.requests.allSatisfy { $0.url == url("a") })
+        }
+        #expect(sent == [nil, "9", nil, nil])
+    }
+
     @Test("an orderly end is no failure; the stream is opened again after the server's retry time")
     func ended() async throws {
         let streams = [FakeRecords(retry: .seconds(2)), FakeRecords()]

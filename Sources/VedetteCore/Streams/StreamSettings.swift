@@ -36,6 +36,9 @@ public struct StreamSettings: Sendable, Hashable {
     /// Whether absent items may be gone: the server lists what exists, or reports what is deleted.
     public var isList: Bool { initial != nil || !delete.isEmpty }
 
+    /// A digest of where the resume id is read and how it is sent: another one's ids mean nothing to this one.
+    public var resumeForm: UInt64 { StableHash.of([resume ?? "", parameter ?? ""]) }
+
     /// Every condition.
     public var conditions: [RecordCondition] { only + delete + bookmark + expired }
 

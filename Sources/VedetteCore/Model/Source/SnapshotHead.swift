@@ -43,6 +43,8 @@ public struct SnapshotHead: Sendable, Hashable {
     public var states: [String: Int] = [:]
     /// The id with which a stream resumes behind what was read of it; nil for none.
     public var resume: String?
+    /// `StreamSettings.resumeForm` when `resume` was read; nil where it was stored without one.
+    public var resumeForm: UInt64?
     /// Whether it was read from a page of HTML with an end tag: a later one without it is cut.
     public var hasEndTag = false
     /// The decimal sign of fields whose values showed it.

@@ -64,6 +64,7 @@ extension SnapshotHead {
         writer.member("whole", isWhole)
         if hasOtherKeys { writer.member("other_keys", true) }
         writer.member("resume", resume)
+        if let resumeForm { writer.member("resume_form", Int64(bitPattern: resumeForm)) }
         if hasEndTag { writer.member("end_tag", true) }
         writer.member("warning", warning)
         writer.member("newest", newest?.milliseconds)
@@ -115,6 +116,7 @@ extension SnapshotHead {
         isWhole = json["whole"] == .bool(true)
         hasOtherKeys = json["other_keys"] == .bool(true)
         resume = json["resume"]?.string
+        resumeForm = json["resume_form"]?.bits
         hasEndTag = json["end_tag"] == .bool(true)
         warning = json["warning"]?.string
         decimals = DecimalSigns(json: json["decimals"])

@@ -15,7 +15,7 @@ extension Differ {
     public func merge(_ old: SnapshotHead, stored: [String: StoredItem], with changes: RecordChanges) -> Difference {
         var difference = Difference(head: old)
         difference.head.goodAt = now
-        difference.head.resume = changes.resume ?? old.resume
+        difference.head.resume(behind: changes.resume, source.stream)
         // Validators and digest belong to a complete body.
         (difference.head.validators, difference.head.digest, difference.head.asked) = (Validators(), nil, nil)
         if !changes.items.isEmpty { difference.head.emptiness = nil }
@@ -86,7 +86,7 @@ extension Differ {
         _ items: [Item] = [], openedAt: Timestamp, resume: String?, replaces: Bool
     ) -> Difference {
         var difference = baseline(Observation(items: items, mode: source.kind.mode), replaces: replaces)
-        difference.head.resume = resume
+        difference.head.resume(behind: resume, source.stream)
         let news = items.filter { $0.time.map { $0 > openedAt } ?? false }
         difference.events += news.map { DraftEvent(.appeared, item: $0) }
         return difference
@@ -94,6 +94,11 @@ extension Differ {
 }
 
 extension SnapshotHead {
+    /// Takes the id behind which a stream goes on; nil leaves it as it was.
+    public mutating func resume(behind id: String?, _ settings: StreamSettings?) {
+        if let id { (resume, resumeForm) = (id, settings?.resumeForm) }
+    }
+
     /// Adds to the number of items in a state.
     fileprivate mutating func count(_ number: Int, _ state: String?) {
         guard let state else { return }

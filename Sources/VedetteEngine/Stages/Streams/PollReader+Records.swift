@@ -73,6 +73,7 @@ extension PollReader {
         guard let settings = source.stream, let snapshot, snapshot.identity == source.identity else { return nil }
         // Fields that are read with other options must be read again where the server lists everything.
         guard snapshot.fingerprints == source.fingerprints || settings.initial == nil else { return nil }
+        guard snapshot.resumeForm == nil || snapshot.resumeForm == settings.resumeForm else { return nil }
         // An empty one is the server's word for none (WHATWG HTML §9.2.6).
         return snapshot.resume == "" ? nil : snapshot.resume
     }

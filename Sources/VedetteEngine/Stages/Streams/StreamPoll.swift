@@ -123,7 +123,7 @@ struct StreamPoll {
         let observation = Observation(items: collected.items, mode: source.source.kind.mode)
         var result = await reader.diff(.items(ReadItems(observation: observation, stored: stored)))
         if case .read(var difference) = result.outcome {
-            difference.head.resume = collected.resume ?? difference.head.resume
+            difference.head.resume(behind: collected.resume, source.source.stream)
             result.outcome = .read(difference)
         }
         return result
