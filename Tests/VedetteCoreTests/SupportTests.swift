@@ -331,6 +331,9 @@ struct SupportTests {
         #expect(fresh("public, max-age=60") == .seconds(60) && fresh("Max-Age=60", age: "20") == .seconds(40))
         #expect(fresh("max-age=60", age: "\(Int64.min)") == .seconds(60))
         #expect(fresh("max-age=60", age: "\(Int64.max)") == .zero)
+        #expect(fresh("no-cache, max-age=7200") == nil && fresh("max-age=7200, no-store") == nil)
+        let lines = ResponseHeaders([("Cache-Control", "public"), ("Cache-Control", "max-age=60")])
+        #expect(lines.freshFor == .seconds(60))
         #expect(fresh("max-age=0") == nil && fresh("no-store") == nil && fresh("max-age=x") == nil)
     }
 
@@ -428,6 +431,8 @@ struct NextLinkTests {
             (#"<https://a/2>; rel="next""#, "https://a/2"), (#"<?page=2>; rel=next, <?page=9>; rel=last"#, "?page=2"),
             (#"<?page=1>; rel="prev", <?page=3>; title="x"; REL="prefetch NEXT""#, "?page=3"),
             (#"</docs/next>; rel="help""#, nil), (#"<?page=2>; rel="last"; title="next""#, nil), ("next", nil),
+            (#"<?9>; title="see, rel=next; x"; rel="prev""#, nil), (#"<?9>; rel=prev; rel=next"#, nil),
+            (#"<?1>; title="a \"<b>, c"; rel=prev, <?3>; rel=next"#, "?3"),
         ] as [(String, String?)])
     func nextLink(_ line: String, _ expected: String?) {
         #expect(ResponseHeaders([("Link", line)]).nextLink == expected)

@@ -87,13 +87,15 @@ public struct ResponseHeaders: Sendable, Hashable {
 }
 
 extension ResponseHeaders {
-    /// How long the response stays fresh: `max-age` of Cache-Control minus `Age` (RFC 9111 §4.2).
+    /// How long the response stays fresh: `max-age` of Cache-Control minus `Age` (RFC 9111 §4.2). Nil also for one that must be
+    /// asked for each time (§5.2.2.4), or not be stored.
     public var freshFor: Duration? {
-        guard let directives = self["Cache-Control"]?.lowercased() else { return nil }
-        for directive in directives.split(separator: ",") {
+        let directives = all("Cache-Control").joined(separator: ",").lowercased().split(separator: ",")
+            .map { $0.trimmed() }
+        guard !directives.contains("no-cache"), !directives.contains("no-store") else { return nil }
+        for directive in directives {
             let parts = directive.split(separator: "=", maxSplits: 1)
-            guard parts.count == 2, String(parts[0]).trimmed() == "max-age",
-                let age = Int64(String(parts[1]).trimmed()), age > 0
+            guard parts.count == 2, parts[0].trimmed() == "max-age", let age = Int64(parts[1].trimmed()), age > 0
             else { continue }
             let spent = self["Age"].flatMap { Int64($0) } ?? 0
             return .seconds(max(0, min(age, 1 << 31) - min(max(spent, 0), 1 << 31)))
@@ -107,20 +109,42 @@ extension ResponseHeaders {
             var rest = line[...]
             while let open = rest.firstIndex(of: "<"), let close = rest[open...].firstIndex(of: ">") {
                 let target = String(rest[rest.index(after: open)..<close])
-                rest = rest[rest.index(after: close)...]
-                let parameters = rest[..<(rest.firstIndex(of: "<") ?? rest.endIndex)]
+                let parameters = ResponseHeaders.upTo(",", in: rest[rest.index(after: close)...])
+                rest = rest[parameters.endIndex...]
                 if ResponseHeaders.isNext(parameters) { return target }
             }
         }
         return nil
     }
 
+    /// The first `rel` counts alone (RFC 8288 §3.3).
     private static func isNext(_ parameters: Substring) -> Bool {
-        parameters.split { ";,".contains($0) }.contains { parameter in
+        var rest = parameters
+        while !rest.isEmpty {
+            let parameter = upTo(";", in: rest)
+            rest = rest[parameter.endIndex...].dropFirst()
             let parts = parameter.split(separator: "=", maxSplits: 1)
-            guard parts.count == 2, String(parts[0]).trimmed().lowercased() == "rel" else { return false }
-            let relations = String(parts[1]).filter { $0 != "\"" }.lowercased()
+            guard parts.count == 2, parts[0].trimmed().lowercased() == "rel" else { continue }
+            let relations = parts[1].filter { $0 != "\"" }.lowercased()
             return relations.split(whereSeparator: \.isWhitespace).contains("next")
         }
+        return false
+    }
+
+    /// Returns what stands before a separator outside quoted strings (RFC 9110 §5.6.4); the whole text where there is none.
+    private static func upTo(_ separator: Character, in text: Substring) -> Substring {
+        var (isQuoted, isEscaped) = (false, false)
+        for (index, character) in zip(text.indices, text) {
+            if isEscaped {
+                isEscaped = false
+            } else if isQuoted, character == "\\" {
+                isEscaped = true
+            } else if character == "\"" {
+                isQuoted.toggle()
+            } else if !isQuoted, character == separator {
+                return text[..<index]
+            }
+        }
+        return text
     }
 }
