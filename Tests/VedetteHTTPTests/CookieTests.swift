@@ -70,6 +70,13 @@ struct CookieTests {
         #expect(jar.header(for: address, now: now.advanced(by: .seconds(11))) == nil)
     }
 
+    @Test("a request has one Cookie header: the configuration's cookies, and the server's with other names")
+    func oneHeader() {
+        #expect(RequestHeaders.cookies([], nil) == nil && RequestHeaders.cookies([], "a=1; b=2") == "a=1; b=2")
+        #expect(RequestHeaders.cookies(["a=x; c=3"], nil) == "a=x; c=3")
+        #expect(RequestHeaders.cookies(["a=x; c=3"], "a=1; b=2; A=4") == "a=x; c=3; b=2; A=4")
+    }
+
     @Test("a jar has at most fifty cookies, and none that is long or has control characters")
     func bounds() throws {
         var jar = CookieJar()

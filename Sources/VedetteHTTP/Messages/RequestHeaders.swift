@@ -18,7 +18,12 @@ struct RequestHeaders {
     private mutating func build(_ hop: RedirectHop, cookies: String?) {
         var (hasEncoding, hasAgent, hasType) = (false, false, !hop.sendsBody)
         var hasAuthorization = false
+        var ownCookies: [String] = []
         for header in hop.headers where !isUnsignable(header, in: hop) {
+            if header.name.utf8.count == 6, header.name.lowercased() == "cookie" {
+                ownCookies.append(header.value)
+                continue
+            }
             add(header.name, header.value)
             switch header.name.utf8.count {
             case 10: hasAgent = hasAgent || header.name.lowercased() == "user-agent"
@@ -34,7 +39,7 @@ struct RequestHeaders {
         if !hasAuthorization, let credentials = hop.credentials { authorize(credentials) }
         if let etag = hop.validators.etag { add("If-None-Match", etag) }
         if let date = hop.validators.lastModified { add("If-Modified-Since", date) }
-        if let cookies { add("Cookie", cookies) }
+        if let cookies = RequestHeaders.cookies(ownCookies, cookies) { add("Cookie", cookies) }
         if hop.signature == nil {
             if hop.sendsBody { remove("Expect") }
             // Without this, libcurl declares every body to be a form.
@@ -43,6 +48,18 @@ struct RequestHeaders {
             // libcurl 7.88 signs a header that it was told not to send.
             add("Content-Type", "application/octet-stream")
         }
+    }
+
+    /// Returns the value of the one Cookie header that a request may have (RFC 6265 §5.4); nil for none.
+    /// - Parameters:
+    ///   - own: the values of the headers of the configuration, whose cookies go before the server's of the same names.
+    ///   - jar: the cookies that the server set.
+    static func cookies(_ own: [String], _ jar: String?) -> String? {
+        guard !own.isEmpty else { return jar }
+        func name(_ cookie: Substring) -> String { cookie.prefix { $0 != "=" }.trimmed() }
+        let names = Set(own.flatMap { $0.split(separator: ";").map(name) })
+        let others = (jar ?? "").split(separator: ";").filter { !names.contains(name($0)) }
+        return (own + others.map { $0.trimmed() }).joined(separator: "; ")
     }
 
     /// Whether libcurl would sign a header in the wrong place: Accept beside another one that begins with its name.
