@@ -131,6 +131,30 @@ struct StreamWireTests {
         silent.end()
     }
 
+    @Test("a line that a cut connection left without an end is no record; before a chunked end it is one")
+    func cutLine() async throws {
+        let (cut, whole) = (StreamScript(), StreamScript())
+        let server = try WireServer { request in
+            request.target == "/cut"
+                ? cut.answer("Content-Type: application/x-ndjson", "Connection: close")
+                : whole.answer("Content-Type: application/x-ndjson", "Transfer-Encoding: chunked")
+        }
+        defer { server.close() }
+        try await withClient { client async throws in
+            let stream = try await Self.open(client, Self.request(server.url("/cut")))
+            cut.send("the disk is 10 % full\nthe disk is 9")
+            cut.end()
+            #expect(try await Self.records(stream) == ["the disk is 10 % full"])
+            #expect(await Self.failure(stream)?.failure == .truncated)
+            let other = try await Self.open(client, Self.request(server.url("/whole")))
+            whole.send("5\r\na\nbcd\r\n0\r\n\r\n")
+            whole.end()
+            var lines: [String] = []
+            while let records = try await Self.records(other) { lines += records }
+            #expect(lines == ["a", "bcd"])
+        }
+    }
+
     @Test("a record beyond the limit fails the stream, and the records before it are there")
     func tooLong() async throws {
         let script = StreamScript()

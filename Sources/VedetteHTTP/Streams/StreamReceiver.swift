@@ -12,12 +12,16 @@ final class StreamReceiver {
     /// libcurl was told to pause.
     private(set) var isPaused = false
     private let keepAlive: Duration
+    /// Only a line feed shows that the last line is whole: a connection that is cut ends in the same way.
+    private let needsLastEnd: Bool
     private var framer: RecordFramer
     private let decoder: StreamDecoder?
     private var lastByteAt: Int64
 
+    /// - Parameter endsWithConnection: whether nothing but the end of the connection ends the response.
     init(
-        _ format: StreamSettings.Format, encoding: String?, keepAlive: Duration, memory: MemoryShare, now: Int64
+        _ format: StreamSettings.Format, encoding: String?, endsWithConnection: Bool, keepAlive: Duration,
+        memory: MemoryShare, now: Int64
     ) throws(FetchError) {
         framer = RecordFramer(format)
         decoder =
@@ -27,6 +31,7 @@ final class StreamReceiver {
             }
         buffer = RecordBuffer(memory: memory)
         (self.keepAlive, lastByteAt) = (keepAlive, now)
+        needsLastEnd = endsWithConnection && format == .lines && decoder == nil
     }
 
     /// Takes a piece of the body.
@@ -93,6 +98,7 @@ final class StreamReceiver {
             // Rarely more than one call decompresses is left.
             while let decoder, decoder.hasInput { try decode(decoder) }
             if let decoder, !decoder.isComplete { throw FetchError(.truncated, "the compressed stream is cut short") }
+            if needsLastEnd, framer.size > 0 { throw FetchError(.truncated, "the stream ended within a line") }
             try framer.finish(into: &records)
             try buffer.add(records, partial: 0, retry: framer.retry)
             buffer.finish(.success(()))

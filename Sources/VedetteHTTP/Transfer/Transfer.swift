@@ -322,7 +322,8 @@ final class Transfer {
         guard let format = settings.format(mediaType: type, hasLength: head.length != nil) else { return }
         do throws(FetchError) {
             stream = try StreamReceiver(
-                format, encoding: head.encoding, keepAlive: settings.keepAlive, memory: budget.share(isSlow: false),
+                format, encoding: head.encoding, endsWithConnection: head.endsWithConnection,
+                keepAlive: settings.keepAlive, memory: budget.share(isSlow: false),
                 now: KernelClock.monotonic.milliseconds)
             streams.opened.append(id)
         } catch {
