@@ -70,6 +70,18 @@ struct CookieTests {
         #expect(jar.header(for: address, now: now.advanced(by: .seconds(11))) == nil)
     }
 
+    @Test(
+        "a date of a cookie has its parts in any order and case, and any zone is GMT (RFC 6265 §5.1.1)",
+        arguments: [
+            ("Thu, 1 Jan 1970 00:00:00 GMT", 0), ("Thu, 01-Jan-70 00:00:10 UTC", 10), ("1 jan 1970 0:1:0 +0000", 60),
+            ("THU JAN  1 00:00:00 1970", 0), ("Wed, 21 Oct 2015 07:28:00", 1_445_412_480),
+            ("21 Oct 15 07:28:00x", 1_445_412_480), ("Thu, 1 Jan 1970", nil), ("31 Feb 2015 07:28:00", nil),
+            ("1 Jan 1600 00:00:00", nil), ("1 Jan 1970 24:00:00", nil), ("", nil),
+        ] as [(String, Int64?)])
+    func dates(_ text: String, _ seconds: Int64?) {
+        #expect(CookieDate.timestamp(text) == seconds.map { Timestamp(milliseconds: $0 * 1000) })
+    }
+
     @Test("a request has one Cookie header: the configuration's cookies, and the server's with other names")
     func oneHeader() {
         #expect(RequestHeaders.cookies([], nil) == nil && RequestHeaders.cookies([], "a=1; b=2") == "a=1; b=2")

@@ -77,7 +77,7 @@ struct CookieJar: Sendable {
             switch pair.first?.lowercased() {
             case "path" where value.hasPrefix("/"): cookie.path = value
             case "secure": cookie.isSecure = true
-            case "expires": cookie.expires = Timestamp(httpDate: value, now: now)
+            case "expires": cookie.expires = CookieDate.timestamp(value)
             case "max-age":
                 if let seconds = Int64(value) {
                     maxAge = now.advanced(by: .seconds(min(max(seconds, 0), 400 * 86_400)))
