@@ -39,6 +39,9 @@ extension Bad {
             "1:121: 'in_body' is 'true' or 'false', not '1'",
             "1:124: unknown key 'scop' in 'oauth2'; did you mean 'scope'?"),
         Bad(
+            "oauth2: {token_url: 'http://id.example.com/', client_id: c, client_secret: {env: T}}",
+            "1:55: 'token_url' leads from https to http, which gets no secret; write https"),
+        Bad(
             "aws: {region: 'a:b', service: ec2, key_id: k, secret_key: {env: T}}",
             "1:49: 'region' takes letters, digits and '-', not 'a:b'"),
         Bad("session: {from: 409}", "1:44: 'session' needs 'login' with 'fields', or 'post', or 'header'"),

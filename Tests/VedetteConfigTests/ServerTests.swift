@@ -66,6 +66,8 @@ struct ServerTests {
         #expect(grant.url == "https://id.example.com/token" && grant.client == "me")
         #expect(grant.secret.value == "s3cret-t" && grant.scope == "read list")
         #expect(grant.audience == "api" && grant.inBody)
+        let local = "oauth2: {token_url: 'http://127.0.0.1:9000/token', client_id: me, client_secret: {env: T}}"
+        #expect(read(local).server?.credentials != nil)
     }
 
     @Test("`aws` and `session` are read with all their keys")

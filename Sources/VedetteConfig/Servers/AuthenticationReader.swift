@@ -8,8 +8,8 @@ struct AuthenticationReader {
 
     var findings: Findings { values.findings }
 
-    /// - Parameter host: the server's host; nil when its URL is wrong.
-    func credentials(_ map: MapReader, host: String?) -> Credentials? {
+    /// - Parameter url: the server's; nil when it is wrong.
+    func credentials(_ map: MapReader, url: WebURL?) -> Credentials? {
         checkPairs(map)
         checkScheme(map)
         let given = ConfigurationKeys.authentications.filter { map.has($0) || ($0 == "user" && map.has("password")) }
@@ -24,11 +24,11 @@ struct AuthenticationReader {
         let all = given.map { name -> Credentials? in
             switch name {
             case "user": password(map, isDigest: isDigest)
-            case "netrc": netrc(map, host: host, isDigest: isDigest)
+            case "netrc": netrc(map, host: url?.host, isDigest: isDigest)
             case "token": map.secret("token").map { .bearer($0) }
             case "query": query(map)
             case "aws": map.object("aws").flatMap(signature).map { .signature($0) }
-            default: map.object("oauth2").flatMap(grant).map { .grant($0) }
+            default: map.object("oauth2").flatMap { grant($0, of: url) }.map { .grant($0) }
             }
         }
         return all.first ?? nil
@@ -90,7 +90,8 @@ struct AuthenticationReader {
         return AWSSignature(region: region, service: service, key: key, secret: secret)
     }
 
-    private func grant(_ map: MapReader) -> ClientGrant? {
+    /// - Parameter base: the server's URL.
+    private func grant(_ map: MapReader, of base: WebURL?) -> ClientGrant? {
         let kind = kind(of: map)
         // A client of a person may be a public one.
         let secret = map.has("client_secret") ? map.secret("client_secret") : kind.isClient ? nil : Secret("")
@@ -101,6 +102,11 @@ struct AuthenticationReader {
         }
         guard let url = map.text("token_url"), let client = map.text("client_id"), let secret, let kind = kind.value
         else { return nil }
+        // RFC 6749 §3.2.
+        if base?.scheme == "https", let token = WebURL(url), token.scheme != "https", !token.isLoopback {
+            map.refuse("token_url", "'token_url' leads from https to http, which gets no secret; write https")
+            return nil
+        }
         let scope = map.has("scope") ? map.texts("scope").joined(separator: " ") : nil
         var grant = ClientGrant(
             url: url, client: client, secret: secret, scope: scope, audience: map.text("audience"),

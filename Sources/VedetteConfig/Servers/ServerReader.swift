@@ -14,7 +14,7 @@ struct ServerReader {
         server.url = map.text("url")
         server.headers = map.headers("headers")
         server.credentials = AuthenticationReader(values: values)
-            .credentials(map, host: server.url.flatMap(WebURL.init)?.host)
+            .credentials(map, url: server.url.flatMap { WebURL($0) })
         server.tls = map.tls("tls")
         server.userAgent = map.text("user_agent")
         server.proxy = ProxyReader(findings: values.findings).proxy(map) ?? .environment
