@@ -24,6 +24,20 @@ struct RefusalTests {
         #expect(ServerWords.shown(String(repeating: "x", count: 300), nil)?.utf8.count == 300)
     }
 
+    @Test("an empty file is called that, and a redirect without a target tells nobody to write one down")
+    func absent() {
+        func detail(_ status: Int, _ url: String, _ headers: [(String, String)] = []) -> String? {
+            let response = Response(
+                status: status, headers: ResponseHeaders(headers), body: [], digest: 0, url: url, received: 0)
+            return ReadError(response, method: "GET", server: Server(name: ""), words: nil, mayBeEmpty: false)?.detail
+        }
+        #expect(detail(200, "file:///tmp/a") == "the file is empty")
+        #expect(detail(200, "https://a.example/")?.contains("User-Agent") == true)
+        #expect(detail(302, "https://a.example/") == "the server answered 302; it names no address to go to")
+        let target = [("Location", "https://b.example/")]
+        #expect(detail(302, "https://a.example/", target)?.contains("write the new address") == true)
+    }
+
     @Test("a refusal names what was sent and refused: a user and password only where there are any")
     func remedies() {
         let secret = Secret("s")

@@ -11,7 +11,11 @@ extension ReadError {
         if response.status == 304 {
             self.init(.protocol, "the server answered 'not modified' to a request that set no condition")
         } else if let failure = Failure(status: response.status, method: method) {
-            self.init(status: response.status, failure, server: server, words: words)
+            self.init(
+                status: response.status, failure, server: server, words: words,
+                namesTarget: response.headers["Location"] != nil)
+        } else if response.body.isEmpty, !mayBeEmpty, response.url.hasPrefix("file:") {
+            self.init(.empty, "the file is empty")
         } else if response.body.isEmpty, !mayBeEmpty {
             let detail =
                 "the answer was \(response.status) with an empty body; a server may do so for a User-Agent that it does "
@@ -26,10 +30,14 @@ extension ReadError {
     /// - Parameters:
     ///   - server: whose settings the request was made with.
     ///   - words: what the server says in the body, as it may be shown; nil for nothing.
-    public init(status: Int, _ failure: Failure, server: Server, words: String?) {
+    ///   - namesTarget: whether the response names the address that a redirect leads to.
+    public init(status: Int, _ failure: Failure, server: Server, words: String?, namesTarget: Bool = true) {
         let incompleteness = failure == .incomplete ? ReadError.incompleteness(of: status) : ""
         let quoted = words.map { ": \"\($0)\"" } ?? ""
-        let remedy = ReadError.remedy(of: failure, server).map { "; \($0)" } ?? ""
+        let known =
+            failure == .redirect && !namesTarget
+            ? "it names no address to go to" : ReadError.remedy(of: failure, server)
+        let remedy = known.map { "; \($0)" } ?? ""
         self.init(failure, "the server answered \(status)\(incompleteness)\(quoted)\(remedy)")
     }
 
