@@ -146,6 +146,21 @@ struct GateTests {
         #expect(harness.sent == ["out: 30 events in lab"])
     }
 
+    @Test("a quiet time and a digest by a field with the value 'quiet' list in two digests")
+    func quietValue() {
+        var harness = RuleHarness(
+            Rule.when(.appears) {
+                $0.quiet = Quiet(windows: [Self.night], action: .digest)
+                $0.digest = DigestPlan(release: .every(.seconds(8 * 3600)), by: .field("team"))
+            },
+            at: RuleHarness.time("2026-11-21T21:59:00Z"))
+        harness.item("a", nil, fields: ["team": .text("quiet")])
+        harness.pass(.seconds(3600))
+        harness.item("b", nil, fields: ["team": .text("quiet")])
+        harness.pass(.seconds(9 * 3600))
+        #expect(harness.sent == ["out: a", "out: b"])
+    }
+
     @Test("a wall clock that is set forward ends a digest that waits for a time of day, and no other")
     func digestClock() {
         let plans: [(Gates) -> Gates] = [

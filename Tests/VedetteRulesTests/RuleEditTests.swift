@@ -137,6 +137,26 @@ struct RuleEditTests {
         #expect(harness.sent == ["out: a: up → down"])
     }
 
+    @Test(
+        "a digest of a quiet time is sent at the end of a window with other times, or at once",
+        arguments: [false, true])
+    func otherWindowOfDigest(byRestart: Bool) {
+        func rule(until hour: Int) -> Rule {
+            var window = Self.night
+            window.end = CivilTimeOfDay(minutes: hour * 60)
+            return Self.rule("down", to: "out", "team") { $0.quiet = Quiet(windows: [window], action: .digest) }
+        }
+        for (hour, wait) in [(11, 0), (14, 7200)] {
+            var harness = RuleHarness(rule(until: 13))
+            for key in ["a", "b"] { harness.item(key, "down", was: "up") }
+            harness.edit(rule(until: hour), byRestart: byRestart)
+            harness.pass(.seconds(max(0, wait - 1)))
+            #expect(harness.sent.isEmpty == (wait > 0), "until \(hour)")
+            harness.pass(.seconds(1))
+            #expect(harness.sent == ["out: 2 events in lab", "team: 2 events in lab"], "until \(hour)")
+        }
+    }
+
     @Test("reminders begin, change and end with the rule's", arguments: [false, true])
     func reminders(byRestart: Bool) {
         var harness = RuleHarness(Self.rule("down"))

@@ -91,6 +91,7 @@ extension RuleEngine {
             let group = RowTable.Group(rule: name, gate: QuietGate.name)
             if let rule = rule(of: group) { reconcile(rule, group, at: moment) }
         }
+        moveQuietLogs(at: moment)
         startAbsences(at: moment)
     }
 

@@ -7,6 +7,8 @@ enum QuietGate: Gate {
     /// What it withholds is mostly told in the morning; what is not leaves a record then.
     static let leavesRecord = false
     static let countsOver = false
+    /// The name of its log. A log of `digest` has a value of a field as its name, which can be `quiet`.
+    static let logName = "\u{1E}quiet"
 
     static func concerns(_ candidate: Candidate, _ world: RuleWorld) -> Bool { candidate.rule.gates.quiet != nil }
 
@@ -17,7 +19,7 @@ enum QuietGate: Gate {
         switch quiet.action {
         case .drop where candidate.content == .firing && mayChange && candidate.gate != LimitGate.name:
             return .drop(reason)
-        case .digest where mayChange: return .list(Verdict.ListTarget(name: "quiet", due: end, isCivil: true))
+        case .digest where mayChange: return .list(Verdict.ListTarget(name: logName, due: end, isCivil: true))
         case .drop, .digest, .defer: return .wait(Verdict.Waiting(reason: reason, until: end, isCivil: true))
         }
     }

@@ -98,6 +98,14 @@ extension RuleEngine {
         return keys
     }
 
+    /// Lets the log of a quiet time be due at its end as the windows are now, and sends it where they have none.
+    mutating func moveQuietLogs(at moment: StepContext) {
+        for key in logsByAge(table.keys.filter(\.isQuietLog)) where fires(key.rule) {
+            guard let log = table[key], let rule = rule(of: key) else { continue }
+            if log.due != world.quietTime(of: rule, at: moment.now)?.2 { closeLog(log, rule, at: moment) }
+        }
+    }
+
     /// Sends a log that is due: as its event where it has one that is not over, else as an event of its own.
     mutating func closeLog(_ log: RuleMemory, _ rule: Rule, at moment: StepContext) {
         let now = moment.now
@@ -182,6 +190,13 @@ extension RuleMemory {
         if rule.gates.resolved, !told.sinks.contains(sink) { return false }
         guard rule.gates.remind == nil else { return told.lastMessages[sink] != nil }
         return rule.gates.resolved || told.isFollowed
+    }
+}
+
+extension RuleMemory.Key {
+    /// Whether it is the log of a quiet time, and not of `digest`.
+    fileprivate var isQuietLog: Bool {
+        slot == .log && name.prefix { $0 != "\u{1F}" } == QuietGate.logName
     }
 }
 
