@@ -6,6 +6,8 @@ public struct RuleSimulation: Sendable {
     private var engine: RuleEngine
     private var now: Timestamp?
     private var sources = Set<String>()
+    /// The number of the last id that was made.
+    private var lastNumber: UInt64 = 0
     /// Whether a call left out deadlines, since it had gone through as many as it may.
     public private(set) var isCut = false
 
@@ -26,13 +28,12 @@ public struct RuleSimulation: Sendable {
     public mutating func evaluate(_ event: Event) -> [Delivery] {
         let before = advance(to: event.time)
         sources.insert(event.source)
-        return before + engine.evaluate(event, at: time(event.time), identifier: RuleSimulation.identifier).deliveries
+        return before + step(at: event.time) { $0.evaluate(event, at: $1, identifier: $2) }
     }
 
     /// Returns the deliveries of a good poll. Call it after the poll's events.
     public mutating func evaluatePoll(of source: String, at now: Timestamp) -> [Delivery] {
-        advance(to: now)
-            + engine.evaluatePoll(of: source, at: time(now), identifier: RuleSimulation.identifier).deliveries
+        advance(to: now) + step(at: now) { $0.evaluatePoll(of: source, at: $1, identifier: $2) }
     }
 
     /// Returns the deliveries that become due until `end`.
@@ -50,11 +51,10 @@ public struct RuleSimulation: Sendable {
         var steps = 0
         while steps < maximumSteps, let next = nextDeadline(after: at, confirming), next <= end {
             (at, steps) = (next, steps + 1)
-            deliveries += engine.fireTimers(at: time(at), identifier: RuleSimulation.identifier).deliveries
+            deliveries += step(at: at) { $0.fireTimers(at: $1, identifier: $2) }
             guard confirming else { continue }
             for source in sources.sorted() {
-                deliveries +=
-                    engine.evaluatePoll(of: source, at: time(at), identifier: RuleSimulation.identifier).deliveries
+                deliveries += step(at: at) { $0.evaluatePoll(of: source, at: $1, identifier: $2) }
             }
         }
         if steps > 0, steps == maximumSteps, let next = nextDeadline(after: at, confirming), next <= end {
@@ -73,5 +73,15 @@ public struct RuleSimulation: Sendable {
 
     private func time(_ at: Timestamp) -> RuleTime { RuleTime(steady: at, wall: at) }
 
-    private static func identifier() -> Identifier { Identifier("simulation") }
+    /// Evaluates a step with ids of its own: rows and messages with the same id would replace each other.
+    private mutating func step(
+        at now: Timestamp, _ evaluate: (inout RuleEngine, RuleTime, () -> Identifier) -> RuleEngine.Step
+    ) -> [Delivery] {
+        var last = lastNumber
+        defer { lastNumber = last }
+        return evaluate(&engine, time(now)) {
+            last += 1
+            return Identifier(time: now, random: (0, last))
+        }.deliveries
+    }
 }

@@ -99,6 +99,7 @@ public struct RuleTest: Sendable {
             var event = first
             (event.item, event.changes) = (step.item, step.changes)
             event.time = first.time.advanced(by: .seconds(number))
+            event.id = Identifier(time: event.time, random: (1, UInt64(number)))
             return event
         }
     }
