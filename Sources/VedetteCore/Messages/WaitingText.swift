@@ -66,7 +66,7 @@ extension RuleMemory {
             return "\(isEscalation ? "escalation" : reason): \(about), sent \(age) ago"
         case .log: return "\(reason): \(counted(count, "event"))"
         case .absence: return "\(reason): no match for \(age(now)), sent when it lasts"
-        case .tally: return "\(reason): \(times.count) of \(rule?.gates.atLeast?.count ?? times.count) matches"
+        case .tally: return "\(reason): \(times.total) of \(rule?.gates.atLeast?.count ?? times.total) matches"
         case .failed: return "\(reason): \(key.name): \(lines.first ?? "not evaluated")"
         case .limit, .server, .reference, .once: return nil
         }

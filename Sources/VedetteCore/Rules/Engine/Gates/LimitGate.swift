@@ -33,7 +33,7 @@ enum LimitGate: Gate {
             let window = DurationText.long(seconds: limit.per.inSeconds)
             return .wait(Verdict.Waiting(reason: "an end was told within \(window)", group: key.name))
         }
-        let made = recent.count { !$0.isEnd }
+        let made = recent.filter { !$0.isEnd }.total
         let group = RowTable.Group(rule: candidate.rule.name, gate: name, name: key.name)
         let isJoining = candidate.gate != name && !engine.table.isEmpty(group)
         guard made >= limit.count || isJoining else {
@@ -54,15 +54,7 @@ enum LimitGate: Gate {
         for key in Set(message.events.map { key(message.rule, $0, engine) }).sorted(by: { $0.name < $1.name }) {
             var row = engine.table[key] ?? RuleMemory(key: key, identity: message.rule.identity, since: now.steady)
             row.times.removeAll { $0.time.advanced(by: limit.per) <= now.steady }
-            // A message to several sinks is one.
-            let same = row.times.firstIndex {
-                $0.time == now.steady && $0.isEnd == isEnd && !$0.sinks.contains(message.sink)
-            }
-            if let same {
-                row.times[same].sinks.insert(message.sink)
-            } else {
-                row.times.append(RuleMemory.Sent(time: now.steady, sinks: [message.sink], isEnd: isEnd))
-            }
+            row.times.countMessage(to: message.sink, isEnd: isEnd, at: now.steady)
             row.due = row.times.first?.time.advanced(by: limit.per)
             engine.put(row)
         }

@@ -59,15 +59,17 @@ extension RuleEngine {
         let now = moment.now.steady
         let key = RuleMemory.Key(rule: rule.name, slot: .tally, name: needed.by.value(of: event))
         var row = table[key] ?? RuleMemory(key: key, identity: rule.identity, since: now)
-        row.times = row.times.filter { $0.time.advanced(by: needed.per) > now } + [RuleMemory.Sent(time: now)]
-        guard row.times.count < needed.count else {
+        row.times.removeAll { $0.time.advanced(by: needed.per) <= now }
+        row.times.countMatch(at: now)
+        let matches = row.times.total
+        guard matches < needed.count else {
             forget(key)
             return begin(rule, event, count: needed.count - 1, at: moment)
         }
         row.due = row.times.first?.time.advanced(by: needed.per)
         guard put(row) else { return suppress(rule, event, noRoom(row.noun), at: moment) }
         let window = DurationText.long(seconds: needed.per.inSeconds)
-        suppress(rule, event, "\(row.times.count) of \(needed.count) within \(window)", at: moment)
+        suppress(rule, event, "\(matches) of \(needed.count) within \(window)", at: moment)
     }
 
     /// The oldest match left the span of `at_least`.

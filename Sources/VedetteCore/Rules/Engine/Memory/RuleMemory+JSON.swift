@@ -59,13 +59,17 @@ extension RuleMemory {
 
 extension RuleMemory.Sent {
     fileprivate var json: JSON {
-        guard !sinks.isEmpty else { return .time(time) }
-        return .members(["at": .time(time), "sinks": JSON.texts(sinks.sorted()), "end": JSON.flag(isEnd)])
+        guard !sinks.isEmpty || count > 1 else { return .time(time) }
+        return .members([
+            "at": .time(time), "sinks": JSON.texts(sinks.sorted()), "end": JSON.flag(isEnd),
+            "count": count == 1 ? nil : .number(count),
+        ])
     }
 
     fileprivate init?(json: JSON) {
         guard let time = json.time ?? json["at"]?.time else { return nil }
         self.init(time: time, sinks: Set(json["sinks"]?.texts ?? []), isEnd: json["end"] == JSON.bool(true))
+        count = json["count"]?.int64.map(Int.init) ?? 1
     }
 }
 

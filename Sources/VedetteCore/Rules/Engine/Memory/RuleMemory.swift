@@ -47,14 +47,16 @@ public struct RuleMemory: Sendable, Hashable {
         public init(rule: String, slot: Slot, name: String) { (self.rule, self.slot, self.name) = (rule, slot, name) }
     }
 
-    /// A message of a group, and the sinks that got it.
+    /// Messages of a group that were made at the same time, and the sinks that got each of them.
     public struct Sent: Sendable, Hashable {
-        /// When it was made, on the steady clock.
+        /// When they were made, on the steady clock.
         public var time: Timestamp
-        /// The sinks; empty for a match of `at_least`.
+        /// The sinks; empty for matches of `at_least`.
         public var sinks: Set<String> = []
-        /// `limit`: whether it told the end of matches, which does not count.
+        /// `limit`: whether they told the end of matches, which does not count.
         public var isEnd = false
+        /// How many they are: ten thousand messages of one poll are one entry.
+        public var count = 1
     }
 
     /// Identifies the row.
@@ -324,6 +326,35 @@ extension RuleMemory {
         }
         waits.removeAll { !isListed($0) }
         dropEventIfUnused()
+    }
+}
+
+extension [RuleMemory.Sent] {
+    /// The number of messages or matches.
+    var total: Int { reduce(0) { $0 + $1.count } }
+
+    /// Counts a message to a sink; one to several sinks is one message. They are in the order in which they were made.
+    mutating func countMessage(to sink: String, isEnd: Bool, at now: Timestamp) {
+        let first = lastIndex { $0.time != now }.map { $0 + 1 } ?? 0
+        guard let i = self[first...].firstIndex(where: { $0.isEnd == isEnd && !$0.sinks.contains(sink) }) else {
+            return place(RuleMemory.Sent(time: now, sinks: [sink], isEnd: isEnd), at: endIndex)
+        }
+        var message = self[i]
+        message.sinks.insert(sink)
+        message.count = 1
+        self[i].count -= 1
+        if self[i].count == 0 { remove(at: i) }
+        place(message, at: i)
+    }
+
+    /// Counts a match.
+    mutating func countMatch(at now: Timestamp) { place(RuleMemory.Sent(time: now), at: endIndex) }
+
+    /// Inserts a message, or adds it to those before it that are the same.
+    private mutating func place(_ message: RuleMemory.Sent, at i: Int) {
+        var same = message
+        if i > 0 { same.count = self[i - 1].count }
+        if i > 0, self[i - 1] == same { self[i - 1].count += message.count } else { insert(message, at: i) }
     }
 }
 
