@@ -131,6 +131,59 @@ struct ItemCountTests {
         #expect(harness.sent.count == 2)
     }
 
+    @Test("older: a match waits while the wall clock is set back, over a restart, too", arguments: [false, true])
+    func clockSetBack(isRestarted: Bool) {
+        var harness = RuleHarness(old)
+        backup(&harness, "2026-11-21T11:00:00Z", was: "2026-11-20T10:00:00Z")
+        harness.wallJumps(by: .seconds(-3600))
+        if isRestarted { harness.restart() }
+        harness.pass(.seconds(25 * 3600))
+        harness.poll()
+        #expect(harness.sent.isEmpty)
+        harness.pass(.seconds(3600 - 1))
+        harness.poll()
+        #expect(harness.sent.isEmpty)
+        harness.pass(.seconds(1))
+        #expect(harness.needsPoll)
+        harness.poll()
+        #expect(harness.sent.count == 1)
+    }
+
+    @Test("older: a wall clock that is set forward asks for a poll, which confirms the match")
+    func clockSetForward() {
+        var harness = RuleHarness(old)
+        backup(&harness, "2026-11-21T11:00:00Z", was: "2026-11-20T10:00:00Z")
+        harness.wallJumps(by: .seconds(25 * 3600 - 1))
+        harness.pass(.zero)
+        #expect(!harness.needsPoll)
+        harness.pass(.seconds(1))
+        #expect(harness.needsPoll && harness.sent.isEmpty)
+        harness.poll()
+        #expect(harness.sent.count == 1)
+    }
+
+    @Test("older: a match goes on while the item gets another time that is as old, and ends with a later one")
+    func goesOn() {
+        var rule = Rule.when(.all([.older("finished", .seconds(3600)), .item("state", .oneOf(["ok"]))])) {
+            $0.resolved = true
+            $0.limit = Limit(count: 1, per: .seconds(600))
+        }
+        rule.matchesExisting = true
+        var harness = RuleHarness(rule)
+        backup(&harness, "2026-11-21T10:00:00Z", was: "2026-11-20T10:00:00Z")
+        #expect(harness.sent.count == 1)
+        backup(&harness, "2026-11-21T10:30:00Z", was: "2026-11-21T10:00:00Z")
+        harness.pass(.seconds(600))
+        #expect(harness.sent.count == 1 && harness.suppressed.isEmpty)
+        backup(&harness, "2026-11-21T12:00:00Z", was: "2026-11-21T10:30:00Z")
+        #expect(harness.messages.map(\.event.kind) == [.changed, .resolved])
+        harness.pass(.seconds(3000))
+        harness.poll()
+        #expect(harness.messages.count == 3)
+        harness.field("a", "state", "old", was: "ok", state: "old")
+        #expect(harness.messages.map(\.event.kind).last == .resolved, "the other condition no longer holds")
+    }
+
     @Test("how_many above a bound starts beyond it")
     func above() {
         let ready = SourceCondition(source: "lab", matcher: .oneOf(["ready"]))

@@ -81,8 +81,10 @@ struct History {
     /// Follows what a change of an item means for the rule, once its event has the id under which it is committed.
     mutating func follow(_ key: String, from before: Thing, to after: Thing, id: String, _ plan: Plan) {
         let isIn = plan.holds(after)
-        let begins = isIn && plan.begins(from: before, to: after) && counts(key, plan)
         let old = current[key]
+        // A later time that is old enough at once is no further match.
+        let goesOn = plan.when == .older && !plan.has(.waiting) && isIn && old != nil
+        let begins = isIn && !goesOn && plan.begins(from: before, to: after) && counts(key, plan)
         if let old, !isIn || begins {
             (matches[old].ended, matches[old].endTime) = (tick, time)
             matches[old].isReplaced = isIn && begins

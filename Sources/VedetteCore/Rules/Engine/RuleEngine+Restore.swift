@@ -355,6 +355,7 @@ extension RuleMemory {
             row.held?.since = min(held.since, now.steady)
             row.held?.due =
                 rule.timeOfAge(of: held.event, at: now) ?? min(held.due, now.steady.advanced(by: rule.gates.pendingFor))
+            row.held?.wallDue = rule.wallTimeOfAge(of: held.event)
         }
         for i in row.waits.indices where !row.waits[i].isCivil {
             row.waits[i].until = clamp(

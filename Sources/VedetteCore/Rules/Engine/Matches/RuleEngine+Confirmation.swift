@@ -89,8 +89,17 @@ extension RuleEngine {
 
     /// Counts the match that a row holds until now.
     private mutating func leaveHold(_ row: RuleMemory, _ rule: Rule, at moment: StepContext) {
-        guard let held = row.held, held.due <= moment.now.steady else { return }
+        guard let held = row.held else { return }
         var row = row
+        let now = moment.now.steady
+        let due = rule.timeOfAge(of: held.event, at: moment.now) ?? held.due
+        guard due <= now else {
+            // 'older': the wall clock was set back.
+            guard held.due <= now else { return }
+            row.held?.due = due
+            put(row)
+            return table.renewTimers(of: row.key)
+        }
         row.held = nil
         put(row)
         count(rule, held.event, at: moment)
@@ -98,11 +107,21 @@ extension RuleEngine {
         if var row = table[row.key], row.leaveFor(at: moment.now) { reconcile(rule, row, at: moment) }
     }
 
+    /// `older`: lets the next good poll confirm what is old enough by now, since the wall clock was set forward.
+    private mutating func hastenHold(_ row: RuleMemory, _ rule: Rule, at now: RuleTime) {
+        guard let held = row.held, held.due > now.steady, let due = rule.timeOfAge(of: held.event, at: now),
+            due <= now.steady
+        else { return }
+        var row = row
+        row.held?.due = due
+        put(row)
+    }
+
     /// - Parameter isConfirmed: whether more than time alone shows that a match holds, or is over, as long as the rule asks.
     private mutating func expireMatch(
         _ row: RuleMemory, _ rule: Rule, isConfirmed: Bool, at moment: StepContext
     ) {
-        if isConfirmed { leaveHold(row, rule, at: moment) }
+        if isConfirmed { leaveHold(row, rule, at: moment) } else { hastenHold(row, rule, at: moment.now) }
         let due = row.waits.filter { wait in
             (wait.isDue(at: moment.now) || wait.awaitsPoll) && (isConfirmed || !row.isConfirmed(wait))
         }

@@ -50,9 +50,12 @@ extension RuleEngine {
     mutating func update(_ row: RuleMemory, _ rule: Rule, with event: Event, at moment: StepContext) {
         // Only a match ends an absence, and what a log listed is told as it was.
         guard rule.gates.nothing == .zero, row.event?.kind != .digest else { return }
+        // 'older': another time that is as old goes on.
+        let isAsOld = event.kind == .changed && rule.isOldEnough(event, at: moment.now)
+        let later = isAsOld ? event.withoutChange(of: rule.when.age?.field) : event
         func isOver(_ past: Event?) -> Bool {
             guard let past, past.kind != .resolved else { return false }
-            return !rule.when.remainsTrue(since: past, after: event)
+            return !rule.when.remainsTrue(since: past, after: later)
         }
         func isTakenBack(_ past: Event?) -> Bool { past.map { takesBackChange(event, of: $0, rule) } ?? false }
         let isWaiting = row.waits.contains { $0.content == .firing && !$0.isListed }
@@ -70,7 +73,7 @@ extension RuleEngine {
                 row.told?.latest?.item = item
             }
         }
-        showLatest(event, in: &row, rule)
+        if !isAsOld || over.match { showLatest(event, in: &row, rule) }
         guard over.isEmpty else { return end(row, rule, over, by: event, at: moment) }
         if row != table[row.key] { put(row) }
     }
@@ -187,6 +190,13 @@ extension Event {
         }
     }
 
+    /// Returns a copy that changes another field, or none.
+    fileprivate func withoutChange(of field: String?) -> Event {
+        var copy = self
+        copy.changes.removeAll { $0.field == field }
+        return copy
+    }
+
     /// Returns the event that announces the end of the match that this event made.
     /// - Parameters:
     ///   - ending: the event that ended it; nil when no event shows it.
@@ -204,6 +214,11 @@ extension Event {
 }
 
 extension Rule {
+    /// `older`: returns whether the time in the item's field is as long ago as the rule says.
+    fileprivate func isOldEnough(_ event: Event, at now: RuleTime) -> Bool {
+        wallTimeOfAge(of: event).map { $0 <= now.wall } ?? false
+    }
+
     /// Returns whether an event of the same subject changes what the rule is about.
     fileprivate func isRelevant(_ event: Event) -> Bool {
         event.kind != .changed || field.map { event.change(of: $0) != nil } ?? false

@@ -50,7 +50,9 @@ extension RuleEngine {
         // The end of an earlier match may be withheld still.
         let goesOn = row?.isStanding == true || row?.told.map { $0.ended == nil } == true
         guard let due = rule.timeOfAge(of: event, at: moment.now), !goesOn else { return }
-        hold(rule, RuleMemory.Held(event: event, due: due, since: moment.now.steady), at: moment)
+        let held = RuleMemory.Held(
+            event: event, due: due, since: moment.now.steady, wallDue: rule.wallTimeOfAge(of: event))
+        hold(rule, held, at: moment)
     }
 
     /// `at_least`: counts a match, and begins it when it is the last one that is needed.
@@ -211,14 +213,19 @@ extension Rule {
         return event.change(of: field).map { $0.to?.description } ?? item[field]?.description
     }
 
-    /// `older`: returns when the time in the item's field is as long ago as the rule says, on the steady clock; nil when the
-    /// rule has no such condition or the item no such time.
+    /// `older`: returns when the time in the item's field is as long ago as the rule says, on the wall clock; nil when the rule
+    /// has no such condition or the item no such time.
+    func wallTimeOfAge(of event: Event) -> Timestamp? {
+        guard let (field, least) = when.age else { return nil }
+        return event.item?[field].flatMap(Timestamp.init(written:))?.advanced(by: least)
+    }
+
+    /// `older`: returns when that is on the steady clock, while the wall clock is not set; now when it is past.
     func timeOfAge(of event: Event, at now: RuleTime) -> Timestamp? {
-        guard let (field, least) = when.age, let time = event.item?[field].flatMap(Timestamp.init(written:)) else {
-            return nil
+        wallTimeOfAge(of: event).map { time in
+            let left = time.milliseconds.addingClamped(-now.wall.milliseconds)
+            return Timestamp(milliseconds: now.steady.milliseconds.addingClamped(max(0, left)))
         }
-        let left = time.advanced(by: least).milliseconds.addingClamped(-now.wall.milliseconds)
-        return Timestamp(milliseconds: now.steady.milliseconds.addingClamped(max(0, left)))
     }
 }
 

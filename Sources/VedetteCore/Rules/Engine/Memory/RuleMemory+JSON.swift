@@ -74,13 +74,15 @@ extension RuleMemory.Sent {
 }
 
 extension RuleMemory.Held {
-    fileprivate var json: JSON { .members(["event": event.json, "due": .time(due), "since": .time(since)]) }
+    fileprivate var json: JSON {
+        .members(["event": event.json, "due": .time(due), "since": .time(since), "wall": wallDue.map(JSON.time)])
+    }
 
     fileprivate init?(json: JSON) {
         guard let event = json["event"].flatMap(Event.init(json:)), let due = json["due"]?.time,
             let since = json["since"]?.time
         else { return nil }
-        self.init(event: event, due: due, since: since)
+        self.init(event: event, due: due, since: since, wallDue: json["wall"]?.time)
     }
 }
 

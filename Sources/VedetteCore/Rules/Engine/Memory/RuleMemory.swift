@@ -120,6 +120,8 @@ extension RuleMemory {
         var event: Event
         var due: Timestamp
         var since: Timestamp
+        /// `older`: when the item is old enough, on the wall clock, which may be set.
+        var wallDue: Timestamp?
     }
 
     /// What one sink is to be told, and why it waits.
@@ -251,6 +253,7 @@ extension RuleMemory {
             wait.until.map { Deadline(time: $0, isCivil: wait.isCivil) }
         }
         if let held, held.event.item == nil { deadlines.append(Deadline(time: held.due, isCivil: false)) }
+        if let due = held?.wallDue { deadlines.append(Deadline(time: due, isCivil: true)) }
         if let told, let due = told.due { deadlines.append(Deadline(time: due, isCivil: told.isCivil)) }
         return deadlines
     }
