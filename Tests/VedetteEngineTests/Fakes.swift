@@ -218,6 +218,7 @@ actor FakeJournal: Journal {
     private var failsDeferred = false
     private var failsRecording = false
     private var failsLanes = false
+    private var failsSilences = false
     private var isHeld = false
     private var holdsDeferred = false
     private var holders: [CheckedContinuation<Void, Never>] = []
@@ -277,6 +278,8 @@ actor FakeJournal: Journal {
         return result?.polls[0].deliveries[0] ?? delivery
     }
     func add(_ silence: Silence) { _ = memory.add(silence) }
+    func end(_ silence: Int64) { _ = memory.endSilences([silence], at: Timestamp(milliseconds: 0)) }
+    func failSilences(_ fails: Bool) { failsSilences = fails }
     func forget() { hasForgotten = true }
     /// Pruned.
     func forget(_ source: String) {
@@ -299,7 +302,10 @@ actor FakeJournal: Journal {
         return items
     }
     func ruleMemories() -> [RuleMemory] { memory.ruleMemories() }
-    func silences() -> [Silence] { memory.silences() }
+    func silences() throws(JournalError) -> [Silence] {
+        if failsSilences { throw JournalError(.busy, "the journal is locked") }
+        return memory.silences()
+    }
     func lastOfWatcher(_ kind: Event.Kind, or other: Event.Kind) -> Event? { memory.lastOfWatcher(kind, or: other) }
 
     func commit(_ polls: [PollRecord], within limits: EvictionLimits) async throws(JournalError) -> CommitResult {

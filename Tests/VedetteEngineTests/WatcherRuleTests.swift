@@ -137,4 +137,30 @@ struct WatcherRuleTests {
         #expect(await world.journal.deliveries.values.first?.delivery.state == .suppressed)
         #expect(world.sink.seen.isEmpty)
     }
+
+    @Test(
+        "what a silence withheld is sent later when the journal cannot read its end, or refuses the messages",
+        arguments: [false, true])
+    func endOfSilence(isRead: Bool) async throws {
+        let world = World([source("a", every: .seconds(30))], rules: rule { _ in })
+        world.fetcher.serve(url("a"), "1=up")
+        try await world.run {
+            try await until { await world.journal.records.count == 1 }
+            await world.journal.add(Silence(id: 1, rule: "r", created: world.clock.now().wall))
+            await world.watcher.silencesChanged()
+            world.fetcher.serve(url("a"), "1=down")
+            try await world.advance(.seconds(40)) { await world.journal.deliveries.count == 1 }
+            await world.journal.end(1)
+            if isRead {
+                await world.journal.refuse { !$0.deliveries.isEmpty }
+            } else {
+                await world.journal.failSilences(true)
+            }
+            await world.watcher.silencesChanged()
+            await world.journal.refuse(nil)
+            await world.journal.failSilences(false)
+            try await world.advance(.seconds(10)) { world.sink.seen.count == 1 }
+        }
+        #expect(await world.journal.deliveries.count == 2)
+    }
 }

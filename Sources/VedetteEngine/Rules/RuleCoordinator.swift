@@ -20,6 +20,8 @@ actor RuleCoordinator {
     private var timer: RuleTimer
     private var sinkChanges = SinkChanges()
     private var unstored = UnstoredSteps()
+    /// Whether silences changed, and the journal could not be read or refused what they withheld.
+    private var hasUnreleased = false
     /// Sources whose items `if`, `unless` and `how_many` must see again, since a poll of them was not committed and the
     /// journal could not be read.
     private var unreadFacts = Set<String>()
@@ -203,7 +205,7 @@ actor RuleCoordinator {
         guard timer.isRunning else { return }
         let now = dependencies.clock.now()
         let next =
-            adoption.unadopted == nil && !sinkChanges.hasRefused
+            adoption.unadopted == nil && !sinkChanges.hasRefused && !hasUnreleased
             ? engine.nextTimer(at: time.ruleTime(now)).map(time.boot) : now.boot
         guard let next else { return }
         timer.set(at: next, now: now.boot, for: self) { await $0.timerFired() }
@@ -214,6 +216,7 @@ actor RuleCoordinator {
         let now = dependencies.clock.now()
         if !timer.isPaused(at: now.boot) {
             for change in sinkChanges.refused where sinkChanges.retry(change) { await store(change) }
+            if hasUnreleased { await silencesChanged() }
         }
         let next = engine.nextTimer(at: time.ruleTime(now))
         let isDue = adoption.unadopted != nil || next.map { time.boot($0) <= now.boot } ?? false
@@ -222,16 +225,27 @@ actor RuleCoordinator {
 
     /// Reads the silences again, after a command or a button changed them.
     func silencesChanged() async {
+        hasUnreleased = false
         do throws(JournalError) {
             engine.setSilences(try await dependencies.journal.silences())
             await releaseSilenced()
         } catch {
             dependencies.log.log(.warning, "failed to read silences: \(error.detail)")
+            releaseLater()
         }
     }
 
+    /// Sends what silences withheld and no silence covers any more. What the journal refuses is sent later.
     func releaseSilenced() async {
-        await commitOrLog { $0.releaseSilenced(at: $1, identifier: $2) }
+        hasUnreleased = false
+        guard let error = await commitCurrent({ $0.releaseSilenced(at: $1, identifier: $2) }) else { return }
+        dependencies.log.log(.error, "failed to store what silences withheld: \(error.detail)")
+        releaseLater()
+    }
+
+    private func releaseLater() {
+        hasUnreleased = true
+        retryLater()
     }
 
     /// Notes that somebody works on a match, or with nil that nobody does any more.
