@@ -109,6 +109,7 @@ struct PollEvaluationTests {
         #expect(deliveries["slow"]?.count == 11, "ten matches within the second, and the failure")
         let failure = evaluation.step.deliveries.first { $0.message.event.kind == .ruleFailed }
         #expect(failure?.message.title == "15 events of lab not evaluated")
+        #expect(failure?.message.event.summary?.title == failure?.message.title)
         let lines =
             ["rule 'slow': it took longer than 1 s; 15 events not evaluated"] + (10..<25).map { "\($0): up → down" }
         #expect(failure?.message.text == lines.joined(separator: "\n"))

@@ -129,6 +129,8 @@ extension Event {
         event.summary = Summary(
             events: failure.identifiers, count: failure.count,
             lines: failure.events.map { MessageTitle.of($0) })
+        let title = MessageTitle.of(event)
+        event.summary?.title = title
         return event
     }
 }
