@@ -119,9 +119,9 @@ struct HTMLTests {
 
     @Test("the smallest and the greatest numbers are drawn, too")
     func extremeSparklines() {
-        let smallest = Double.leastNonzeroMagnitude
+        let (smallest, subnormal) = (Double.leastNonzeroMagnitude, Double.leastNormalMagnitude / 128)
         for values in [
-            [0, 1e-310, 2e-310], [0, smallest, 2 * smallest],
+            [0, subnormal, 2 * subnormal], [0, smallest, 2 * smallest],
             [0, .greatestFiniteMagnitude / 2, .greatestFiniteMagnitude],
         ] {
             #expect(Sparkline.svg(values, label: "").text.contains("points=\"0,23 60,12 120,1\""), "\(values)")
