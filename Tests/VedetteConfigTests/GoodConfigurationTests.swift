@@ -137,7 +137,7 @@ struct GoodConfigurationTests {
             windows: {night: {daily: "22:00-07:00"}}
             rules:
             - {name: up, when: {field: state, to: up}, quiet: {during: night}, notify: hook}
-            - {name: down, when: {field: state, to: down}, notify: [hook: {title: "{{title}}"}], priority: high}
+            - {name: down, when: {field: state, to: down}, notify: [hook: {title: "{{item.title}}"}], priority: high}
             settings: {watcher: one}
             """
         func digest(_ text: String) throws -> UInt64 {
@@ -151,7 +151,7 @@ struct GoodConfigurationTests {
         let usual = try digest(text)
         for (old, new) in [
             ("notify: hook}", "notify: desk}"), ("priority: high", "priority: low"), ("22:00", "23:00"),
-            ("{{title}}", "{{title}}!"), ("every: 60s", "every: 60s, fails: 1"), ("count: 1", "count: 2"),
+            ("{{item.title}}", "{{item.title}}!"), ("every: 60s", "every: 60s, fails: 1"), ("count: 1", "count: 2"),
             ("path: /runs", "path: /runs, headers: {Accept-Language: de}"), ("example/hook", "example/other"),
             ("kind: desktop", "kind: desktop, concurrency: 1"),
         ] {

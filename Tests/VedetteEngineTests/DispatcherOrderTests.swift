@@ -47,6 +47,8 @@ struct DeliveryRun {
         for _ in 0..<600 where !isReached() {
             clock.advance(.seconds(5))
             for _ in 0..<40 { await Task.yield() }
+            // The clock waits at each step for the dispatcher's thread, which may be late.
+            _ = await dispatcher.sent
         }
     }
 }

@@ -40,7 +40,7 @@ struct JSONResourceTests {
 
     @Test("members of which none has what the options name are doubtful, as an error in the place of the map is")
     func valuelessMembers() throws {
-        let options: [String: OptionValue] = ["map": .text("."), "state": .text("state")]
+        let options: [String: OptionValue] = ["map": .text("."), "state": .list([.text("state")])]
         for error in [#"{"error": "x"}"#, #"{"error": {"message": "x"}}"#] {
             #expect(try read(options, error).doubt == .valueless)
         }

@@ -422,7 +422,8 @@ struct RecognitionTests {
 
     @Test("an object of a few values is one item with these as fields, unless it is an error")
     func scalars() throws {
-        func line(_ body: String) -> String? { Self.read(Array(body.utf8))?.line }
+        let headers = ResponseHeaders([("Content-Type", "application/json")])
+        func line(_ body: String) -> String? { Self.read(Array(body.utf8), headers: headers)?.line }
         #expect(
             line(#"{"temperature":21.5,"humidity":40,"at":1795000000}"#)
                 == #"json fields={temperature:temperature humidity:humidity} fields(["temperature", "humidity"])"#)
@@ -432,7 +433,7 @@ struct RecognitionTests {
         #expect(line(#"{"success":true,"load":0.5}"#) == #"json fields={load:load} fields(["load"])"#)
         #expect(line(#"{"error":"no such city","code":7}"#)?.hasPrefix("http") == true)
         #expect(line(#"{"message":"Not Found"}"#)?.hasPrefix("http") == true)
-        let other = Recogniser.proposals(url: "https://h/", headers: .init(), body: Array(#"{"a":{"b":{}}}"#.utf8))
+        let other = Recogniser.proposals(url: "https://h/", headers: headers, body: Array(#"{"a":{"b":{}}}"#.utf8))
         #expect(other.map(\.reason) == ["JSON without items that are recognised"])
     }
 
