@@ -16,9 +16,14 @@ struct PolledSources {
         let kind: SourceKindCase
         let way: String
 
+        /// Whether a poll may fail for what other polls hold, and may be a good one.
+        func mayLackMemory(_ served: Served) -> Bool {
+            kind.failure == nil && served == .oversized && !["file", "command"].contains(way)
+        }
+
         /// The classes that the failure of a poll may have; none for a good one.
         func failures(_ served: Served) -> [String] {
-            guard let unreadable = kind.failure else { return [] }
+            guard let unreadable = kind.failure else { return mayLackMemory(served) ? ["memory"] : [] }
             return switch served {
             case .first, .changed: []
             case .unreadable: [unreadable]
