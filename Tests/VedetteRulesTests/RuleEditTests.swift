@@ -141,19 +141,20 @@ struct RuleEditTests {
         "a digest of a quiet time is sent at the end of a window with other times, or at once",
         arguments: [false, true])
     func otherWindowOfDigest(byRestart: Bool) {
-        func rule(until hour: Int) -> Rule {
+        func rule(until minutes: Int) -> Rule {
             var window = Self.night
-            window.end = CivilTimeOfDay(minutes: hour * 60)
+            window.end = CivilTimeOfDay(minutes: minutes)
             return Self.rule("down", to: "out", "team") { $0.quiet = Quiet(windows: [window], action: .digest) }
         }
-        for (hour, wait) in [(11, 0), (14, 7200)] {
-            var harness = RuleHarness(rule(until: 13))
+        // A window that ends when it starts is a whole day.
+        for (end, wait) in [(11 * 60 + 30, 0), (14 * 60, 7200)] {
+            var harness = RuleHarness(rule(until: 13 * 60))
             for key in ["a", "b"] { harness.item(key, "down", was: "up") }
-            harness.edit(rule(until: hour), byRestart: byRestart)
+            harness.edit(rule(until: end), byRestart: byRestart)
             harness.pass(.seconds(max(0, wait - 1)))
-            #expect(harness.sent.isEmpty == (wait > 0), "until \(hour)")
+            #expect(harness.sent.isEmpty == (wait > 0), "until minute \(end)")
             harness.pass(.seconds(1))
-            #expect(harness.sent == ["out: 2 events in lab", "team: 2 events in lab"], "until \(hour)")
+            #expect(harness.sent == ["out: 2 events in lab", "team: 2 events in lab"], "until minute \(end)")
         }
     }
 
