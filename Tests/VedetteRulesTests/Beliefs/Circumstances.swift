@@ -15,6 +15,8 @@ struct Circumstances {
     var uncertain = Set<String>()
     var missing = Set<String>()
     var rule = "r"
+    /// The name of the rule before the last one, which a silence can still name.
+    var formerRule: String?
 
     static let silences = [
         Silence(id: 1, source: "lab", created: RuleHarness.noon),
@@ -35,7 +37,8 @@ struct Circumstances {
     func covering(_ key: String, _ sink: String, at time: Int) -> [Silence] {
         silences.filter { silence in
             (silence.until.map { RuleHarness.noon.advanced(by: .seconds(time)) < $0 } ?? true)
-                && (silence.rule == nil || silence.rule == rule) && (silence.sink == nil || silence.sink == sink)
+                && (silence.rule == nil || silence.rule == rule || silence.rule == formerRule)
+                && (silence.sink == nil || silence.sink == sink)
                 && (silence.item == nil || silence.item == key)
                 && (silence.source == nil || silence.source == Circumstances.source(of: key))
         }

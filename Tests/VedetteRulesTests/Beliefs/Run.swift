@@ -88,7 +88,7 @@ struct Run {
         case .edit, .rename:
             plan.version += 1
             if deed == .rename { (plan.formerName, plan.name) = (plan.name, plan.name + "r") }
-            history.set { [name = plan.name] in $0.rule = name }
+            history.set { [plan] in ($0.rule, $0.formerRule) = (plan.name, plan.formerName) }
             // Every other edit comes with a restart.
             if plan.version.isMultiple(of: 2) {
                 history.set { $0.uncertain = ["lab", "shop"] }
