@@ -161,6 +161,7 @@ struct AbsenceTests {
         harness.restart()
         #expect(harness.engine.nextConfirmation(of: "lab") == nil, "one source is polled for it")
         harness.poll("broken", isGood: false)
+        harness.source(.failing, "broken")
         #expect(harness.engine.sourcesConcerned(by: ["broken"]) == ["broken", "lab"])
         harness.pass(.seconds(3600))
         #expect(harness.sent.isEmpty && harness.needsPoll)
@@ -171,6 +172,48 @@ struct AbsenceTests {
         harness.poll(isGood: false)
         harness.pass(.seconds(3600))
         #expect(harness.sent.count == 2, "no source can be read")
+    }
+
+    @Test(
+        "nothing: a poll confirms it only when each source of the rule was read again or fails",
+        arguments: [false, true])
+    func unreadSource(restarts: Bool) {
+        for end in ["match", "good poll", "failure"] {
+            var harness = RuleHarness(
+                Rule.when(.all([.source(["lab", "nightly"], text: "'lab', 'nightly'"), .appears])) {
+                    $0.nothing = .seconds(3600)
+                    $0.remind = Reminder(every: .seconds(3600))
+                })
+            harness.restart()
+            if restarts {
+                harness.sleep(.seconds(3600))
+                harness.restart(unconfirmed: ["lab", "nightly"])
+            } else {
+                harness.poll("nightly", isGood: false)
+                harness.pass(.seconds(3600))
+            }
+            harness.poll()
+            harness.poll()
+            #expect(harness.sent.isEmpty)
+            #expect(harness.engine.nextConfirmation(of: "nightly") == RuleHarness.noon.advanced(by: .seconds(3600)))
+            switch end {
+            case "match":
+                harness.item("a", nil, source: "nightly")
+                harness.poll("nightly")
+                harness.poll()
+                #expect(harness.sent.isEmpty)
+                continue
+            case "good poll": harness.poll("nightly")
+            default:
+                harness.source(.failing, "nightly")
+                #expect(harness.sent.isEmpty && harness.needsPoll)
+                harness.poll()
+            }
+            #expect(harness.sent == ["out: No match of 'r' for 1 h"], "\(end)")
+            if end == "good poll" { harness.poll("nightly", isGood: false) }
+            harness.pass(.seconds(3600))
+            #expect(harness.sent.count == (end == "good poll" ? 1 : 2), "a reminder waits, too")
+        }
     }
 
     @Test(

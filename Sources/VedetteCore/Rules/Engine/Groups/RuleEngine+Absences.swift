@@ -10,10 +10,11 @@ extension RuleEngine {
         (rules.awaitingMatch[source] ?? []).map { RuleMemory.Key(absenceOf: $0.rule) }
     }
 
-    /// Returns the source that is polled to confirm an absence: the first whose last poll did not fail. A good poll of any other
-    /// one that is evaluated confirms it, too.
+    /// Returns the source that is polled to confirm an absence: the first that can show a match which nobody saw, else the first
+    /// whose last poll did not fail. A good poll of any other one that is evaluated confirms it, too, once no source can show one.
     func confirmer(of awaited: RuleSet.AwaitedMatch) -> String? {
-        awaited.sources.first { !world.isUnconfirmed($0) } ?? awaited.sources.first
+        awaited.sources.first(where: world.isUnread)
+            ?? awaited.sources.first { !world.isUnconfirmed($0) } ?? awaited.sources.first
     }
 
     /// Returns when the absence is to be confirmed, on the steady clock.
@@ -22,10 +23,11 @@ extension RuleEngine {
     /// Returns when an absence is due that a good poll of the source confirms, on the steady clock.
     func nextAbsence(in source: String) -> Timestamp? { (rules.awaitingMatch[source] ?? []).compactMap(due).min() }
 
-    /// Whether a match of a rule with `nothing` may have come unseen, since no source of the rule can be read.
+    /// Whether a match of a rule with `nothing` may have come unseen: a source of the rule is to be read again, or none can be
+    /// read. One that fails says nothing as long as another one can be read.
     func isAbsenceUnknown(_ rule: Rule) -> Bool {
         let sources = rule.when.sources ?? []
-        return !sources.isEmpty && sources.allSatisfy(world.isUnconfirmed)
+        return sources.contains(where: world.isUnread) || !sources.isEmpty && sources.allSatisfy(world.isUnconfirmed)
     }
 
     /// Starts the time without a match of each rule that has none yet, and puts one under the first source that its rule names
@@ -88,9 +90,9 @@ extension RuleEngine {
         if table[match.key] != nil { end(match, rule, by: event, at: moment) }
     }
 
-    /// The time is over without a match.
+    /// The time is over without a match. Where one may have come unseen, a later poll asks again.
     mutating func sendAbsence(_ row: RuleMemory, _ rule: Rule, at moment: StepContext) {
-        guard row.due.map({ $0 <= moment.now.steady }) ?? false else { return }
+        guard row.due.map({ $0 <= moment.now.steady }) ?? false, !isAbsenceUnknown(rule) else { return }
         var row = row
         row.due = nil
         put(row)

@@ -76,6 +76,10 @@ struct RuleWorld: Sendable {
 
     func isUnconfirmed(_ source: String) -> Bool { unconfirmed.contains(source) }
 
+    /// Whether the next poll of a source can show what nobody saw: its last one failed, or was before a restart, and it does not
+    /// count as failing.
+    func isUnread(_ source: String) -> Bool { unconfirmed.contains(source) && health.failing[source] == nil }
+
     /// The sources of which the next good poll must be evaluated.
     var uncertainSources: Set<String> { unconfirmed.union(missing.keys).union(uncounted) }
 
