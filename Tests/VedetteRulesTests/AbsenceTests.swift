@@ -216,6 +216,24 @@ struct AbsenceTests {
         }
     }
 
+    @Test("nothing: all interests together are those of each source")
+    func interests() {
+        func rule(_ name: String, _ sources: Set<String>) -> Rule {
+            Rule.when(.all([.source(sources, text: ""), .appears]), name: name) { $0.nothing = .seconds(3600) }
+        }
+        var harness = RuleHarness(
+            rule("one", ["lab", "shop"]), rule("two", ["lab", "web"]), rule("three", ["shop", "web"]))
+        harness.restart()
+        harness.poll("lab", isGood: false)
+        harness.source(.failing, "lab")
+        harness.poll("web", isGood: false)
+        harness.sleep(.seconds(60))
+        harness.item("a", nil, source: "shop")
+        let interests = harness.engine.interests
+        #expect(interests.count == 3)
+        for source in ["lab", "shop", "web"] { #expect(interests[source] == harness.engine.interest(in: source)) }
+    }
+
     @Test(
         "nothing: the time goes on, and what was told of it, when the source has another name",
         arguments: [false, true])

@@ -12,7 +12,9 @@ public struct RuleSet: Sendable {
     let countedSources: Set<String>
     /// The rules with a `by` that compares with the value that was announced last.
     let comparingAnnounced: [Rule]
-    /// The rules with `nothing`, by each source that they name.
+    /// The rules with `nothing`.
+    let awaited: [AwaitedMatch]
+    /// The same, by each source that they name.
     let awaitingMatch: [String: [AwaitedMatch]]
     private let index: RuleIndex
     private let byName: [String: Int]
@@ -27,11 +29,11 @@ public struct RuleSet: Sendable {
         counting = rules.filter { $0.when.count != nil }
         countedSources = Set(counting.compactMap { $0.when.count?.condition.source })
         comparingAnnounced = rules.filter { !$0.announcedFields.isEmpty }
-        var awaiting: [String: [AwaitedMatch]] = [:]
-        for rule in rules where rule.gates.nothing > .zero {
-            let awaited = AwaitedMatch(rule: rule.name, sources: rule.when.sources?.sorted() ?? [])
-            for source in awaited.sources { awaiting[source, default: []].append(awaited) }
+        awaited = rules.filter { $0.gates.nothing > .zero }.map {
+            AwaitedMatch(rule: $0.name, sources: $0.when.sources?.sorted() ?? [])
         }
+        var awaiting: [String: [AwaitedMatch]] = [:]
+        for rule in awaited { for source in rule.sources { awaiting[source, default: []].append(rule) } }
         awaitingMatch = awaiting
         byName = Dictionary(rules.indices.map { (rules[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
         let renamed = rules.indices.compactMap { i in rules[i].formerName.map { ($0, i) } }

@@ -12,17 +12,23 @@ extension RuleEngine {
 
     /// Returns why rules need a poll of this source; nil when they do not.
     public func interest(in source: String) -> Interest? {
+        interest(in: source, absence: absenceToConfirm(in: source))
+    }
+
+    private func interest(in source: String, absence: Timestamp?) -> Interest? {
         let isUncertain = world.isUncertain(source: source) || !rulesThatWait(for: source).isEmpty
         guard isUncertain || hasRows(of: source) else { return nil }
-        return Interest(nextConfirmation: nextConfirmation(of: source), isUncertain: isUncertain)
+        let confirmations = [table.nextConfirmation(of: source), absence].compactMap { $0 }
+        return Interest(nextConfirmation: confirmations.min(), isUncertain: isUncertain)
     }
 
     /// Why rules need polls, by source.
     public var interests: [String: Interest] {
         var interests: [String: Interest] = [:]
+        let absences = absencesToConfirm
         let sources = table.sources.union(rules.awaitingMatch.keys)
         for source in sources.union(world.uncertainSources).union(world.facts.inForce.sources) {
-            interests[source] = interest(in: source)
+            interests[source] = interest(in: source, absence: absences[source])
         }
         return interests
     }

@@ -81,8 +81,7 @@ public struct RuleEngine: Sendable {
 
     /// Returns when the source should be polled to confirm a pending match, on the steady clock.
     public func nextConfirmation(of source: String) -> Timestamp? {
-        let absences = (rules.awaitingMatch[source] ?? []).filter { confirmer(of: $0) == source }
-        return ([table.nextConfirmation(of: source)] + absences.map(due)).compactMap { $0 }.min()
+        [table.nextConfirmation(of: source), absenceToConfirm(in: source)].compactMap { $0 }.min()
     }
 
     /// Returns the `stays` rules that can match this source.

@@ -20,6 +20,19 @@ extension RuleEngine {
     /// Returns when the absence is to be confirmed, on the steady clock.
     func due(_ awaited: RuleSet.AwaitedMatch) -> Timestamp? { table[RuleMemory.Key(absenceOf: awaited.rule)]?.due }
 
+    /// Returns when an absence is due for which the source is polled, on the steady clock.
+    func absenceToConfirm(in source: String) -> Timestamp? {
+        (rules.awaitingMatch[source] ?? []).filter { confirmer(of: $0) == source }.compactMap(due).min()
+    }
+
+    /// When absences are due, on the steady clock, by the source that is polled for them. Each rule is asked once.
+    var absencesToConfirm: [String: Timestamp] {
+        rules.awaited.reduce(into: [:]) { absences, awaited in
+            guard let due = due(awaited), let source = confirmer(of: awaited) else { return }
+            absences[source] = min(absences[source] ?? due, due)
+        }
+    }
+
     /// Returns when an absence is due that a good poll of the source confirms, on the steady clock.
     func nextAbsence(in source: String) -> Timestamp? { (rules.awaitingMatch[source] ?? []).compactMap(due).min() }
 
