@@ -41,14 +41,17 @@ struct DigestEndTests {
         #expect(harness.messages.last?.event.summary?.group == "west")
     }
 
-    @Test("an end is in the digest of its match's group, also where the field changed while the match went on")
-    func groupThatChanged() {
+    @Test(
+        "an end is in the digest of its match's group, also where the field changed while the match went on",
+        arguments: [false, true])
+    func groupThatChanged(beforeDigest: Bool) {
         var harness = RuleHarness(Self.rule { $0.digest?.by = .field("site") })
         let site: Fields = ["site": .text("west")]
         for key in ["a", "b"] { harness.item(key, "down", was: "up", fields: site) }
-        harness.pass(.seconds(60))
+        if !beforeDigest { harness.pass(.seconds(60)) }
         harness.field("a", "site", "east", was: "west", state: "down")
         harness.restart()
+        if beforeDigest { harness.pass(.seconds(60)) }
         harness.item("a", "up", was: "down", fields: ["site": .text("east")])
         harness.item("b", "up", was: "down", fields: site)
         harness.pass(.seconds(60))

@@ -164,7 +164,7 @@ extension Rule {
     }
 
     /// The values of the fields by which `digest` and `limit` group the rule's matches.
-    fileprivate func groups(of event: Event) -> [String: String] {
+    func groups(of event: Event) -> [String: String] {
         let fields = [gates.digest?.by, gates.limit?.by].compactMap { grouping in
             if case .field(let name) = grouping { name } else { nil }
         }

@@ -51,7 +51,8 @@ extension RuleEngine {
             row.listings.removeAll { $0.sink == sink && $0.group == key.name }
             row.listings.append(
                 RuleMemory.Listing(
-                    sink: sink, group: key.name, match: event.id.description, value: rule.announcedValue(event)))
+                    sink: sink, group: key.name, match: event.id.description, value: rule.announcedValue(event),
+                    groups: rule.groups(of: event)))
         }
         let time = log.isCivil ? log.due?.rfc3339 : nil
         suppress(rule, event, "goes into the digest of \(time ?? "the rule")", to: sinks, at: moment)
@@ -159,6 +160,8 @@ extension RuleEngine {
                 }
                 // A later match, which was dropped, can be in its place; and the sink can know an earlier one.
                 row.told?.noteValue(listing.value, of: sink)
+                // The fields by which ends are grouped may have changed since it was listed.
+                if !listing.groups.isEmpty { row.told?.groups = listing.groups }
             }
             row.dropEventIfUnused()
             guard !put(row) else { continue }
@@ -179,6 +182,8 @@ extension RuleMemory {
         var match: String
         /// The value that it announces.
         var value: String?
+        /// `digest` and `limit` by a field: its value when the match was listed, by the field's name.
+        var groups: [String: String] = [:]
     }
 
     /// Whether it is the message of a log that is closed.

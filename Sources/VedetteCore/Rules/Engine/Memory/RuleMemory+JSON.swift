@@ -122,11 +122,15 @@ extension RuleMemory.Wait {
 }
 
 extension RuleMemory.Listing {
-    fileprivate var json: JSON { JSON.array(([sink, group, match] + [value].compactMap { $0 }).map(JSON.string)) }
+    fileprivate var json: JSON {
+        let texts = JSON.array(([sink, group, match] + [value].compactMap { $0 }).map(JSON.string))
+        return groups.isEmpty ? texts : .members(["listing": texts, "groups": JSON.strings(groups)])
+    }
 
     fileprivate init?(json: JSON) {
-        guard let texts = json.texts, texts.count >= 3 else { return nil }
+        guard let texts = json.texts ?? json["listing"]?.texts, texts.count >= 3 else { return nil }
         self.init(sink: texts[0], group: texts[1], match: texts[2], value: texts.count > 3 ? texts[3] : nil)
+        for member in json["groups"]?.members ?? [] { groups[member.name] = member.value.string }
     }
 }
 
