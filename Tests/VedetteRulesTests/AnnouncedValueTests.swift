@@ -127,6 +127,24 @@ struct AnnouncedValueTests {
         #expect(harness.sent.last == "out: a: price 108 → 115", "a digest of one event is this event")
     }
 
+    @Test("a value of a digest that is dropped does not count as told", arguments: [false, true])
+    func droppedDigest(isForAll: Bool) throws {
+        var harness = RuleHarness(
+            try rule(to: ["one", "two"]) { $0.digest = DigestPlan(release: .every(.seconds(60))) })
+        drift(&harness, 100, 106)
+        harness.silence(
+            Silence(id: 1, sink: isForAll ? nil : "two", drops: true, created: RuleHarness.noon))
+        harness.restart()
+        harness.pass(.seconds(60))
+        harness.silence()
+        #expect(harness.sent == (isForAll ? [] : ["one: a: price 100 → 106"]))
+        #expect(harness.rows.count == (isForAll ? 1 : 2))
+        drift(&harness, 106, 109)
+        harness.pass(.seconds(60))
+        let told = ["one", "two"].map { "\($0): a: price 100 → 109" }
+        #expect(harness.sent.suffix(2) == (isForAll ? told[...] : ["one: a: price 100 → 106", told[1]]))
+    }
+
     @Test("a message about several items shows for each the change since the value that was told last")
     func several() throws {
         var harness = RuleHarness(try rule(to: ["out"]))

@@ -139,6 +139,7 @@ extension RuleEngine {
         release.logs.append((event, wait.sink, isTold: false))
         // Nobody was told what it lists, so that no value is used up.
         releaseValues(release.rows[i].values, of: release.rule.name, for: [wait.sink])
+        takeBackReferences(release.rule, in: event, for: wait.sink, at: moment)
     }
 
     /// Keeps the count of what is over before its limit allowed it, for the next message of the group.

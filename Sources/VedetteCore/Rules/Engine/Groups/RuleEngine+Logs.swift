@@ -46,7 +46,7 @@ extension RuleEngine {
             releaseValues(value, of: rule.name, for: sinks)
             return suppress(rule, event, noRoom(log.noun), to: sinks, at: moment)
         }
-        if event.kind != .resolved { rememberReference(rule, event, for: sinks, at: moment) }
+        if event.kind != .resolved { rememberReference(rule, event, for: sinks, isListed: true, at: moment) }
         for sink in sinks where rule.remembersListed(event) {
             row.listings.removeAll { $0.sink == sink && $0.group == key.name }
             row.listings.append(

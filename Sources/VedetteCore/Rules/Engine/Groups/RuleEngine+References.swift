@@ -9,7 +9,7 @@ extension RuleEngine {
         guard !rule.announcedFields.isEmpty else { return event }
         var event = event
         for i in event.changes.indices {
-            let announced = announced(rule, Subject(event), event.changes[i].field, to: sink)
+            let announced = announced(rule, Subject(event), event.changes[i].field, to: sink).values
             if let value = announced.first { event.changes[i].from = .text(value) }
         }
         return event
@@ -21,7 +21,7 @@ extension RuleEngine {
         guard !rule.announcedFields.isEmpty else { return event }
         var event = event
         for i in event.changes.indices {
-            let announced = announced(rule, Subject(event), event.changes[i].field, to: sink)
+            let announced = announced(rule, Subject(event), event.changes[i].field, to: sink).values
             if let value = announced.first(where: { $0 != event.changes[i].to?.description }) {
                 event.changes[i].from = .text(value)
             }
@@ -71,30 +71,59 @@ extension RuleEngine {
         for change in event.changes where rule.announcedFields.contains(change.field) {
             let key = rule.referenceKey(Subject(event), change.field)
             guard table[key] == nil, let value = change.from else { continue }
-            remember([value.description], key, rule, at: moment)
+            remember(Announced(values: [value.description]), key, rule, at: moment)
         }
     }
 
     /// Remembers the values that a message announced to sinks of the rule.
-    mutating func rememberReference(_ rule: Rule, _ event: Event, for sinks: [String], at moment: StepContext) {
-        let subject = Subject(event)
-        let all = rule.notify.map(\.sink)
+    /// - Parameter isListed: whether a log lists the event, which may not be told after all.
+    mutating func rememberReference(
+        _ rule: Rule, _ event: Event, for sinks: [String], isListed: Bool = false, at moment: StepContext
+    ) {
         for field in rule.announcedFields {
             guard let value = event.item?[field]?.description else { continue }
-            var known: [String: [String]] = [:]
-            for sink in all {
-                var values = announced(rule, subject, field, to: sink)
-                if sinks.contains(sink), values.first != value { values = [value] + values.prefix(1) }
-                if !values.isEmpty { known[sink] = values }
+            changeReferences(rule, Subject(event), field, of: sinks, at: moment) { announced in
+                let isNew = announced.values.first != value
+                if isNew { announced.values = [value] + announced.values.prefix(1) }
+                if isNew || !isListed { announced.listed = isListed ? event.id.description : nil }
             }
-            if known.count == all.count, let values = known.values.first, Set(known.values).count == 1 {
-                remember(values, rule.referenceKey(subject, field), rule, at: moment)
-                for sink in all { forget(rule.referenceKey(subject, field, of: sink)) }
-            } else {
-                for sink in all where sinks.contains(sink) {
-                    guard let values = known[sink] else { continue }
-                    remember(values, rule.referenceKey(subject, field, of: sink), of: sink, rule, at: moment)
+        }
+    }
+
+    /// Goes back to the values that a sink knew before a log listed others that it is never told. What was announced since stays.
+    mutating func takeBackReferences(_ rule: Rule, in message: Event, for sink: String, at moment: StepContext) {
+        guard !rule.announcedFields.isEmpty else { return }
+        for part in message.parts {
+            for field in rule.announcedFields {
+                let subject = Subject(source: part.source, key: part.key)
+                let listed = announced(rule, subject, field, to: sink)
+                guard listed.listed == part.event, listed.values.count > 1 else { continue }
+                changeReferences(rule, subject, field, of: [sink], at: moment) { announced in
+                    announced = Announced(values: Array(listed.values.dropFirst()))
                 }
+            }
+        }
+    }
+
+    /// Changes what sinks were told of a field. What all sinks of the rule know then has one row.
+    private mutating func changeReferences(
+        _ rule: Rule, _ subject: Subject, _ field: String, of sinks: [String], at moment: StepContext,
+        _ change: (inout Announced) -> Void
+    ) {
+        let all = rule.notify.map(\.sink)
+        var known: [String: Announced] = [:]
+        for sink in all {
+            var announced = announced(rule, subject, field, to: sink)
+            if sinks.contains(sink) { change(&announced) }
+            if !announced.values.isEmpty { known[sink] = announced }
+        }
+        if known.count == all.count, let announced = known.values.first, Set(known.values).count == 1 {
+            remember(announced, rule.referenceKey(subject, field), rule, at: moment)
+            for sink in all { forget(rule.referenceKey(subject, field, of: sink)) }
+        } else {
+            for sink in all where sinks.contains(sink) {
+                guard let announced = known[sink] else { continue }
+                remember(announced, rule.referenceKey(subject, field, of: sink), of: sink, rule, at: moment)
             }
         }
     }
@@ -109,21 +138,30 @@ extension RuleEngine {
         }
     }
 
-    /// Returns the value of a field that a sink was told last, and the one before; empty when none is known.
-    private func announced(_ rule: Rule, _ subject: Subject, _ field: String, to sink: String) -> [String] {
-        guard rule.announcedFields.contains(field) else { return [] }
+    /// Returns what a sink was told of a field.
+    private func announced(_ rule: Rule, _ subject: Subject, _ field: String, to sink: String) -> Announced {
+        guard rule.announcedFields.contains(field) else { return Announced() }
         let row = table[rule.referenceKey(subject, field, of: sink)] ?? table[rule.referenceKey(subject, field)]
-        return row?.lines ?? []
+        return Announced(values: row?.lines ?? [], listed: row?.events.first)
     }
 
     private mutating func remember(
-        _ values: [String], _ key: RuleMemory.Key, of sink: String? = nil, _ rule: Rule, at moment: StepContext
+        _ announced: Announced, _ key: RuleMemory.Key, of sink: String? = nil, _ rule: Rule, at moment: StepContext
     ) {
         var row = RuleMemory(key: key, identity: rule.identity, since: moment.now.steady)
-        row.lines = values
+        row.lines = announced.values
+        row.events = announced.listed.map { [$0] } ?? []
         row.sinks = sink.map { [$0] } ?? []
         rememberValue(row)
     }
+}
+
+/// What a sink was told of a field.
+private struct Announced: Hashable {
+    /// The last value, and the one before; empty when none is known.
+    var values: [String] = []
+    /// The event that a log listed with the last value; nil where a message has told it.
+    var listed: String?
 }
 
 extension Rule {

@@ -84,7 +84,8 @@ public struct RuleMemory: Sendable, Hashable {
     public var lines: [String] = []
     /// `log`: the web addresses of the first events' items.
     public var links: [String] = []
-    /// `log`: the ids of the first events; `server`, `once`: the id of the event that was told.
+    /// `log`: the ids of the first events; `server`, `once`: the id of the event that was told; `reference`: the id of the event
+    /// that a log listed with the last value.
     public var events: [String] = []
     /// `log`: the first events, for the data of its message.
     public var parts: [Event.Summary.Part] = []
