@@ -58,11 +58,15 @@ extension RuleEngine {
     private mutating func find(_ failures: [Event], after old: RuleSet, at moment: StepContext) {
         // Each source is polled by one watcher, so that one tells it.
         let failures = failures.filter { share.polls($0.source) }
-        guard !failures.isEmpty else { return }
-        for rule in rules.rules where rules.asksForHealth(rule, after: old) {
-            for event in failures where table[rule.key(of: Subject(event))] == nil {
-                let isMatch = rules.evaluate(event).contains { $0.rule.name == rule.name && $0.result == .matched }
-                if isMatch { hold(rule, event, at: moment) }
+        let asking = rules.rules.filter { rules.asksForHealth($0, after: old) }
+        guard !failures.isEmpty, !asking.isEmpty else { return }
+        let matching = failures.map { event in
+            Set(rules.evaluate(event).filter { $0.result == .matched }.map(\.rule.name))
+        }
+        for rule in asking {
+            for (event, names) in zip(failures, matching)
+            where names.contains(rule.name) && table[rule.key(of: Subject(event))] == nil {
+                hold(rule, event, at: moment)
             }
         }
     }

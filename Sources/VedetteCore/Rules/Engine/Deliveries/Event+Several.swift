@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// What a message about several rows is made of: two sinks for which it is the same get the same message.
+struct SeveralRows<Row: Hashable>: Hashable {
+    private let rows: [Row]
+    /// The events as the message shows them; empty where each sink sees the same.
+    private let shown: [Event]
+
+    init(_ rows: [Row], _ shown: [Event], of rule: Rule) {
+        (self.rows, self.shown) = (rows, rule.announcedFields.isEmpty ? [] : shown)
+    }
+}
+
 /// A message about several events.
 extension Event {
     /// Returns the event of a message about several events, each at its latest state. It is in the lane of this one.

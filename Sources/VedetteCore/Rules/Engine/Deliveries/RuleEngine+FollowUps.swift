@@ -100,7 +100,7 @@ extension RuleEngine {
     private mutating func sendTogether(
         _ parts: [Part], _ rule: Rule, to targets: [Rule.NotificationTarget], at moment: StepContext
     ) {
-        var made: [[Event]: Event] = [:]
+        var made: [SeveralRows<RuleMemory.Key>: Event] = [:]
         for target in targets {
             var sent: [Part] = []
             for part in parts where part.sinks.contains(target.sink) {
@@ -126,10 +126,11 @@ extension RuleEngine {
             var message = last
             if sent.count > 1 {
                 let shown = sent.map { self.shown($0.event, rule, to: target.sink) }
+                let several = SeveralRows(sent.map(\.key), shown, of: rule)
                 message =
-                    made[shown] ?? last.message(about: shown, of: rule, id: moment.identifier(), at: moment.now.wall)
+                    made[several] ?? last.message(about: shown, of: rule, id: moment.identifier(), at: moment.now.wall)
                 if last.kind == .reminder { message.kind = .reminder }
-                made[shown] = message
+                made[several] = message
             }
             deliver(rule, message, to: target, at: moment)
             for part in sent { noteFollowUp(part.key, rule, target.sink) }

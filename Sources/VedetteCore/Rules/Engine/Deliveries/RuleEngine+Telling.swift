@@ -37,7 +37,7 @@ extension RuleEngine {
             }
             release.matches.sort { rank($0) < rank($1) }
         }
-        var made: [[Event]: Event] = [:]
+        var made: [SeveralRows<Int>: Event] = [:]
         var told: [Int: (event: Event, sinks: [String])] = [:]
         // What waited for a limit is one message to every sink, and what another gate held before it counts as one.
         let isLimited = release.group.gate == LimitGate.name || rule.gates.limit.map { $0.by != .item } ?? false
@@ -52,9 +52,10 @@ extension RuleEngine {
             var message = last
             if events.count > 1 {
                 let shown = events.map { self.shown($0, rule, to: audience.sink) }
+                let several = SeveralRows(indices, shown, of: rule)
                 message =
-                    made[shown] ?? last.message(about: shown, of: rule, id: moment.identifier(), at: moment.now.wall)
-                made[shown] = message
+                    made[several] ?? last.message(about: shown, of: rule, id: moment.identifier(), at: moment.now.wall)
+                made[several] = message
             }
             var withheld = release.takeCount(audience.sink)
             for i in indices {
