@@ -149,6 +149,23 @@ struct LoginTests {
         #expect(!refusals.forbidsLogin(1, now: 2) && refusals.forbidsLogin(for: "a", 1, now: 2))
     }
 
+    @Test("a wrong password is sent three times at most where an address that needs no login is answered in between")
+    func openAddress() {
+        var refusals = LoginRefusals()
+        refusals.noteAnswer(of: "open")
+        var logins = 0
+        for address in (0..<20).map(String.init) where !refusals.forbidsLogin(for: address, 1, now: 0) {
+            logins += 1
+            refusals.loginEnded(isRefused: false, 1, now: 0)
+            refusals.noteRefusal(of: address, 1, now: 0)
+            refusals.noteAnswer(of: "open")
+        }
+        #expect(logins == 3)
+        // One that was answered may have lost its session; another password, or five minutes, end the wait of the others.
+        #expect(!refusals.forbidsLogin(for: "open", 1, now: 0))
+        #expect(!refusals.forbidsLogin(for: "19", 2, now: 0) && !refusals.forbidsLogin(for: "19", 1, now: 300_000))
+    }
+
     @Test("a form that answers an error names it; its secrets stand in no error")
     func failing() async throws {
         let server = try WireServer { request in

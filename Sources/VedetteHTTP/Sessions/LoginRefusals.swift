@@ -8,6 +8,9 @@ struct LoginRefusals {
     static let pause: Int64 = 5 * 60_000
     /// Addresses that are remembered at most.
     private static let maximumAddresses = 1000
+    /// Addresses that may be refused right after a login at a time, before others that were never answered lead to none. An address
+    /// that needs no login is answered whatever the password, so that answers alone prove nothing.
+    private static let maximumRefused = 3
 
     private struct Refusal {
         var at: Int64
@@ -32,7 +35,9 @@ struct LoginRefusals {
 
     /// Whether no login is made now for an address that asks for one.
     func forbidsLogin(for address: String, _ fields: UInt64, now: Int64) -> Bool {
-        forbidsLogin(fields, now: now) || addresses[address]?.holds(fields, now: now) ?? false
+        if forbidsLogin(fields, now: now) || addresses[address]?.holds(fields, now: now) ?? false { return true }
+        guard !answered.contains(address) else { return false }
+        return addresses.values.count { $0.holds(fields, now: now) } >= Self.maximumRefused
     }
 
     mutating func loginEnded(isRefused: Bool, _ fields: UInt64, now: Int64) {
