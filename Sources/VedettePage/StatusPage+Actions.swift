@@ -82,19 +82,25 @@ extension StatusPage {
 
 /// Where a button leads back to: the page that it stands on.
 enum PageReturn {
+    /// The length of a path beyond which a button leads to the overview: encoding makes one that a form carries up to three times
+    /// as long, and browsers and proxies take no Location of any length.
+    private static let longest = 8000
+
     /// The path and query of a request, without the notice of the last button.
     static func path(of request: PageRequest) -> String {
-        var query: [(name: String, value: String?)] = []
-        for name in request.query.names where name != "notice" {
-            for value in request.query.all(name) { query.append((WebURL.encoded(name), value)) }
-        }
+        let query = request.query.pairs.filter { $0.name != "notice" }
+            .map { (name: WebURL.encoded($0.name), value: Optional($0.value)) }
         return PagePath(segments: request.path, query: query).text
     }
 
-    /// Returns the path and query of an address that a form carries. Anything but a path of this page leads to the overview.
+    /// Returns the path and query of an address that a form carries. Anything but a path of this page that can be shown leads to
+    /// the overview.
     static func path(_ back: String?) -> String {
-        guard let back, !back.hasPrefix("//"), let request = PageRequest(.get, back) else { return "/" }
-        return path(of: request)
+        guard let back, back.utf8.count <= longest, !back.hasPrefix("//"), let request = PageRequest(.get, back),
+            request.path != ["login"]
+        else { return "/" }
+        let path = path(of: request)
+        return path.utf8.count <= longest ? path : "/"
     }
 
     /// Returns the address with a notice.

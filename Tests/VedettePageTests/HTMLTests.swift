@@ -53,11 +53,20 @@ struct HTMLTests {
     func back() {
         #expect(PageReturn.location("/sources/lab?page=2&notice=gone", .polled) == "/sources/lab?page=2&notice=polled")
         for hostile in [
-            "//evil.example.com", "https://evil.example.com/", "/../x", "javascript:1", "/a\r\nSet-Cookie: x",
+            "//evil.example.com", "https://evil.example.com/", "/../x", "javascript:1", "/a\r\nSet-Cookie: x", "/login",
+            "/login?a=b", "/events?q=" + String(repeating: "a", count: 8000),
+            "/events?q=" + String(repeating: "(", count: 4000),
         ] {
             #expect(PageReturn.location(hostile, .polled) == "/?notice=polled")
         }
         #expect(PageReturn.location(nil, .gone) == "/?notice=gone")
+    }
+
+    @Test("an address with ten thousand parameters keeps them all, in their order")
+    func manyParameters() throws {
+        let query = (0..<10_000).map { "\($0 % 5000)=a%2Fb" }.joined(separator: "&")
+        let request = try #require(PageRequest(.get, "/events?notice=gone&\(query)"))
+        #expect(PageReturn.path(of: request) == "/events?\(query)")
     }
 
     private func stamp(_ minutes: Int64) -> Timestamp { Timestamp(milliseconds: minutes * 60_000) }

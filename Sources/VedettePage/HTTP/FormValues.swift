@@ -4,7 +4,7 @@ import VedetteCore
 
 /// The values of a query or of the body of a form, in order.
 public struct FormValues: Sendable, Hashable {
-    private var pairs: [HeaderField]
+    private(set) var pairs: [HeaderField]
 
     /// Decodes `name=value` pairs that are joined by `&`.
     public init(_ text: some StringProtocol) {
