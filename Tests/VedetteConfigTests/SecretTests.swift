@@ -214,6 +214,19 @@ struct SecretTests {
         #expect(loader.credentials() == ["one", "two", "three", "four"])
     }
 
+    @Test("the servers that share a credential are found although the configuration has errors")
+    func serversWithCredential() throws {
+        try directory.write(
+            "servers: {a: {password: {credential: one}}, b: {token: {credential: two}}, broken: 7}", to: "a.yaml",
+            mode: 0o600)
+        try directory.write(
+            "servers: {one: {user: u}, c: {session: {login: /l, fields: {p: {credential: one}}}}}", to: "b.yaml",
+            mode: 0o600)
+        let loader = ConfigurationLoader(directory: directory.path, sourceKinds: [], sinkKinds: [], environment: [:])
+        #expect(loader.servers(withCredential: "one") == ["a", "c"])
+        #expect(loader.servers(withCredential: "three") == [])
+    }
+
     @Test("a command's first line is the secret; no shell reads its words")
     func command() {
         #expect(read(#"{command: [printf, "hunter2\nmore\n"]}"#).secret?.value == "hunter2")

@@ -23,15 +23,16 @@ extension ConfigurationLoader {
     /// - Returns: nil when there is no such server.
     public func secret(ofServer name: String) -> ServerSecret? {
         for root in roots() {
-            guard let server = root.member("servers")?.member(name) else { continue }
-            let nodes = ServerSecret.paths.compactMap { path in path.reduce(server) { $0?.member($1) } }
-            let query = server.member("query")?.members.map(\.value).prefix(1) ?? []
-            guard let node = (nodes + query).first ?? ServerSecret.inside(server) else {
-                return ServerSecret.none(place: "\(server.place.file):\(server.place.line)")
-            }
-            return ServerSecret(node, environment)
+            if let server = root.member("servers")?.member(name) { return ServerSecret(ofServer: server, environment) }
         }
         return nil
+    }
+
+    /// The servers whose secret is a credential, also when the files have errors. Reads no secret.
+    public func servers(withCredential name: String) -> Set<String> {
+        let servers = roots().compactMap { $0.member("servers") }.flatMap(\.members)
+        return Set(
+            servers.filter { ServerSecret(ofServer: $0.value, environment) == .credential(name) }.map(\.name))
     }
 
     /// The credentials that servers, sources and sinks name, also when the files have errors. Reads no secret.
@@ -46,6 +47,16 @@ extension ServerSecret {
         ["password"], ["token"], ["oauth2", "client_secret"], ["oauth2", "password"],
         ["oauth2", "refresh_token"], ["aws", "secret_key"], ["session", "password"],
     ]
+
+    fileprivate init(ofServer server: YAMLNode, _ environment: [String: String]) {
+        let nodes = ServerSecret.paths.compactMap { path in path.reduce(server) { $0?.member($1) } }
+        let query = server.member("query")?.members.map(\.value).prefix(1) ?? []
+        if let node = (nodes + query).first ?? ServerSecret.inside(server) {
+            self.init(node, environment)
+        } else {
+            self = .none(place: "\(server.place.file):\(server.place.line)")
+        }
+    }
 
     /// Returns the secret in a login or a header, which has a name of its own there: one that can be stored, else the first.
     fileprivate static func inside(_ server: YAMLNode) -> YAMLNode? {

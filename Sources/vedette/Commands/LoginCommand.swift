@@ -41,13 +41,13 @@ struct LoginCommand: AsyncParsableCommand {
         switch secret {
         case .credential(let credential):
             try keep(store.place(of: credential)) { try store.store($0, as: credential) }
-            await pollRefused()
+            await pollRefused(loader.servers(withCredential: credential).union([name]))
         case .file(let path):
             try keep(FileManager.default.fileExists(atPath: path) ? .file(path) : nil) { text in
                 try CredentialStore.write(text, to: path)
                 return .file(path)
             }
-            await pollRefused()
+            await pollRefused([name])
         case .environment(let variable, let place):
             throw unstorable("\(place) reads it from the environment variable '\(variable)'")
         case .command(let place): throw unstorable("\(place) reads it from a command, whose store holds it")
@@ -64,12 +64,12 @@ struct LoginCommand: AsyncParsableCommand {
         Exit(.configuration, "the secret of \(name) cannot be stored: \(reason); write {credential: \(name)} there")
     }
 
-    /// Lets a running watcher poll the server's sources that were refused. It reads the new secret then.
-    private func pollRefused() async {
+    /// Lets a running watcher poll the servers' sources that were refused. It reads the new secret then.
+    private func pollRefused(_ servers: Set<String>) async {
         guard let journal = places.journalIfKnown, await journal.watcher() != nil,
             let configuration = UserConfiguration.loader(places, secrets: .none).load().configuration
         else { return }
-        let sources = Set(configuration.sources.filter { $0.server.name == name }.map(\.name))
+        let sources = Set(configuration.sources.filter { servers.contains($0.server.name) }.map(\.name))
         do throws(JournalError) {
             let refused = try await journal.reader().sourceRecords()
                 .filter { sources.contains($0.name) && $0.health.isRefused }.map(\.name)
