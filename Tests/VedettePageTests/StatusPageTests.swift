@@ -369,12 +369,19 @@ struct PageTests {
         #expect(try await !get(page, "/events/1").text.contains(refresh))
     }
 
-    @Test("the script opens its stream again after an answer with which a browser gives up")
+    @Test(
+        "the script opens its stream again, ever more rarely, when a browser gives up; at 401 it asks for the token"
+    )
     func streamIsOpenedAgain() {
-        #expect(
-            Assets.script.contains(
-                "if (stream.readyState === EventSource.CLOSED) retry = setTimeout(() => { open(); refresh(); }, 5000);")
-        )
+        for line in [
+            "let stream = null, retry = 0, pause = 5000;",
+            "stream.onopen = () => { pause = 5000; show('live', true); };",
+            "if (stream.readyState !== EventSource.CLOSED) return;",
+            "retry = setTimeout(() => { open(); refresh(); }, pause);", "pause = Math.min(2 * pause, 60000);",
+            "if (response.status === 401) { location.reload(); return; }",
+        ] {
+            #expect(Assets.script.contains(line))
+        }
         #expect(Assets.script.contains("clearTimeout(retry);"), "a hidden page opens none")
     }
 

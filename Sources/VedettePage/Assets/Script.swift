@@ -34,6 +34,8 @@ extension Assets {
             busy = true;
             try {
               const response = await fetch(location.href, { headers: { Accept: 'text/html' }, cache: 'no-store' });
+              // The session has ended: the page asks for the token.
+              if (response.status === 401) { location.reload(); return; }
               if (response.ok) replace(new DOMParser().parseFromString(await response.text(), 'text/html'));
             } catch { /* The stream reports that the server is away. */ }
             busy = false;
@@ -51,14 +53,16 @@ extension Assets {
             }
             ages();
           };
-          let stream = null, retry = 0;
+          let stream = null, retry = 0, pause = 5000;
           const open = () => {
             stream = new EventSource('/live');
-            stream.onopen = () => show('live', true);
+            stream.onopen = () => { pause = 5000; show('live', true); };
             stream.onerror = () => {
               show('connecting', false);
               // A browser connects again by itself, except after an answer that is no stream, as of a proxy whose server is away.
-              if (stream.readyState === EventSource.CLOSED) retry = setTimeout(() => { open(); refresh(); }, 5000);
+              if (stream.readyState !== EventSource.CLOSED) return;
+              retry = setTimeout(() => { open(); refresh(); }, pause);
+              pause = Math.min(2 * pause, 60000);
             };
             stream.addEventListener('changed', refresh);
           };
