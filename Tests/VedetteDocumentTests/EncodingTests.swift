@@ -66,6 +66,10 @@ struct EncodingTests {
             #expect(try PlainText.decode(Array(text.utf8), charset: name, encoding: name) == text)
             #expect(!PlainText.isOtherThanUTF8(name, Array(text.utf8)))
         }
+        // Also where the text begins as markup, unless its bytes cannot be UTF-16.
+        #expect(try PlainText.decode([0x3C, 0, 0x61, 0], charset: nil, encoding: "utf-16le") == "<a")
+        #expect(PlainText.isOtherThanUTF8("utf-16le", [0x3C, 0, 0x61, 0]))
+        #expect(!PlainText.isOtherThanUTF8("utf-16le", [0x3C, 0x61, 0, 0x62]))
         #expect(try PlainText.decode([0xFE, 0xFF] + big, charset: "utf-16le", encoding: "utf-16le") == text)
     }
 

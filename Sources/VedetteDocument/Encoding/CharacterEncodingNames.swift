@@ -17,8 +17,9 @@ enum CharacterEncodingNames {
     /// Finds UTF-16 or UTF-32 by its name, for bytes that have zeros, as those of Latin letters are in it. Servers name it also for
     /// UTF-8, which has none.
     static func findWide(_ name: String, in bytes: ArraySlice<UInt8>) -> Found? {
-        // This cannot be UTF-16, whatever a header names.
-        guard bytes.first != UInt8(ascii: "<"), bytes.contains(0) else { return nil }
+        // A `<` without a zero behind it begins no markup in UTF-16, whatever a header names.
+        let isNarrowMarkup = bytes.first == UInt8(ascii: "<") && bytes.dropFirst().first != 0
+        guard !isNarrowMarkup, bytes.contains(0) else { return nil }
         return wide[plain(name)].map { Found(iconvName: $0) }
     }
 
