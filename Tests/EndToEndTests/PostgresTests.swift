@@ -169,7 +169,9 @@ struct PostgresTests {
         #expect(await third.stop() == 0)
     }
 
-    @Test("a watcher that stood by reads its configuration again when it takes over")
+    @Test(
+        "a watcher that stood by reads its configuration again when it takes over, and tells that another journal needs a restart"
+    )
     func configurationAfterStandingBy() async throws {
         let first = try watcher()
         try await first.wait(for: .err) { $0.contains { $0.contains("baseline") } }
@@ -177,9 +179,11 @@ struct PostgresTests {
         try await second.wait(for: .err) { $0.contains { $0.contains("standing by") } }
         let text = try String(contentsOf: home.config.appending(path: "vedette.yaml"), encoding: .utf8)
         try home.write(
-            text.replacing("notify: out}", with: "notify: out}, {name: all, when: {appears: true}, notify: out}"))
+            text.replacing("notify: out}", with: "notify: out}, {name: all, when: {appears: true}, notify: out}")
+                .replacing(server.keywords, with: server.keywords + " connect_timeout=9"))
         #expect(await first.stop() == 0)
         try await second.wait(for: .err) { $0.contains { $0.contains("reloaded: 1 source, 2 rules") } }
+        try await second.wait(for: .err) { $0.contains { $0.contains("'settings.journal' has changed") } }
         #expect(await second.stop() == 0)
     }
 

@@ -55,7 +55,8 @@ struct RunCommand: AsyncParsableCommand {
         let log = StderrLog(level: verbose ? .debug : .info, style: log)
         defer { log.finish() }
         var configuration = try UserConfiguration.load(places, log: log)
-        let place = try places.journalPlace(configuration.settings.postgres)
+        let postgres = configuration.settings.postgres
+        let place = try places.journalPlace(postgres)
         let links = LinkFiles(directory: places.linkDirectory, clock: SystemClock(), log: log)
         // A library that is missing, or that an upgrade of the machine replaces later, must not end a watcher in its work.
         delay_load_all()
@@ -86,7 +87,10 @@ struct RunCommand: AsyncParsableCommand {
                 LineWriter.standardError.write(StyledText(line).text + "\n")
             }
         }
-        var daemon = Daemon(app, configuration, loader, access: place.access)
+        var started = configuration.settings
+        // What was read again before a take-over may name another journal than the one that is open.
+        started.postgres = postgres
+        var daemon = Daemon(app, configuration, loader, access: place.access, since: started)
         try await daemon.run(signals, stop)
     }
 

@@ -30,10 +30,14 @@ struct Daemon {
     /// - Parameters:
     ///   - configuration: the one that the program was assembled from.
     ///   - access: the journal as commands use it, for the page.
-    init(_ app: App, _ configuration: Configuration, _ loader: ConfigurationLoader, access: any JournalAccess) {
+    ///   - start: the settings with which the watcher started, and whose journal is open.
+    init(
+        _ app: App, _ configuration: Configuration, _ loader: ConfigurationLoader, access: any JournalAccess,
+        since start: Settings
+    ) {
         (self.app, self.configuration, sinks) = (app, configuration, app.sinks)
         triggers = DaemonTriggers(app.clock)
-        reload = ConfigurationReload(app, loader, triggers, since: configuration.settings)
+        reload = ConfigurationReload(app, loader, triggers, since: start)
         announcer = JournalAnnouncer(
             log: app.log, notifier: notifier, clock: app.clock, random: SystemRandomGenerator())
         heartbeat = app.heartbeat
