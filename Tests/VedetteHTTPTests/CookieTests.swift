@@ -85,6 +85,7 @@ struct CookieTests {
     @Test("a request has one Cookie header: the configuration's cookies, and the server's with other names")
     func oneHeader() {
         #expect(RequestHeaders.cookies([], nil) == nil && RequestHeaders.cookies([], "a=1; b=2") == "a=1; b=2")
+        #expect(RequestHeaders.cookies([""], nil) == nil && RequestHeaders.cookies(["", "c=3"], "b=2") == "c=3; b=2")
         #expect(RequestHeaders.cookies(["a=x; c=3"], nil) == "a=x; c=3")
         #expect(RequestHeaders.cookies(["a=x; c=3"], "a=1; b=2; A=4") == "a=x; c=3; b=2; A=4")
     }

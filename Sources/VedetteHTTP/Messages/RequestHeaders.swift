@@ -55,6 +55,7 @@ struct RequestHeaders {
     ///   - own: the values of the headers of the configuration, whose cookies go before the server's of the same names.
     ///   - jar: the cookies that the server set.
     static func cookies(_ own: [String], _ jar: String?) -> String? {
+        let own = own.filter { !$0.isEmpty }
         guard !own.isEmpty else { return jar }
         func name(_ cookie: Substring) -> String { cookie.prefix { $0 != "=" }.trimmed() }
         let names = Set(own.flatMap { $0.split(separator: ";").map(name) })
