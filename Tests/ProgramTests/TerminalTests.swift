@@ -119,7 +119,7 @@ struct TerminalTests {
             Exit.unknown("source", name, among: known).description
         }
         #expect(text("lav", ["web", "lab"]) == "there is no source 'lav'; did you mean 'lab'?")
-        #expect(text("jobs", ["web", "lab"]) == "there is no source 'jobs'; known are lab, web")
+        #expect(text("jobs", ["web", "lab"]) == "there is no source 'jobs'; there are: lab, web")
         #expect(text("jobs", (100...120).map(String.init)).hasSuffix(", 111 and 9 more"))
         #expect(text("jobs", []) == "there is no source 'jobs'; none is configured")
     }

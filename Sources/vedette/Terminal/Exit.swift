@@ -38,7 +38,7 @@ struct Exit: Error, CustomStringConvertible {
     static func unknown(_ noun: String, _ name: String, among known: some Sequence<String>) -> Exit {
         let names = Set(known).sorted()
         let some = names.prefix(12).joined(separator: ", ") + (names.count > 12 ? " and \(names.count - 12) more" : "")
-        let list = names.isEmpty ? "; none is configured" : "; known are \(some)"
+        let list = names.isEmpty ? "; none is configured" : "; there are: \(some)"
         return Exit(.usage, "there is no \(noun) \(quoted(name))\(didYouMean(name, among: known) ?? list)")
     }
 
