@@ -22,9 +22,11 @@ public struct Configuration: Sendable {
     public var files: [String]
     /// The secrets that are kept in files.
     public var watchedSecrets: [WatchedSecret]
+    let readSharedDigest: @Sendable () -> UInt64
+
     /// A digest of what watchers that share a journal must agree on: sources with their servers, sinks, rules and windows,
-    /// without secrets.
-    public var sharedDigest: UInt64
+    /// without secrets. Getting it takes as long as reading the files.
+    public var sharedDigest: UInt64 { readSharedDigest() }
 }
 
 /// The result of reading the configuration.

@@ -71,20 +71,35 @@ struct ConfigurationBuilder {
         UsageValidator(rules: rules, findings: findings).validate(
             sources: sourceEntries, sinks: sinkEntries, windows: windowEntries)
         RuleTestRunner.run(rules, findings)
-        var shared = SharedDigest()
-        if !findings.hasErrors {
-            let used = Set(sources.compactMap(\.1?.server.name))
-            shared.add("server", serverEntries.filter { used.contains($0.name) }, SharedDigest.serverKeys)
-            shared.add("window", windowEntries, ConfigurationKeys.window)
-            shared.add("source", sourceEntries, ConfigurationKeys.source, options: kinds.sourceOptions)
-            shared.add("sink", sinkEntries, ConfigurationKeys.sink, options: kinds.sinkOptions)
-            shared.add(rules: sections.rules)
-        }
+        let used = Set(sources.compactMap(\.1?.server.name))
         return Configuration(
             servers: servers.compactMap(\.1).sorted { $0.name < $1.name }, sources: sources.compactMap(\.1),
             sinks: sinks.compactMap(\.1), rules: rules.map(\.rule),
             settings: settings, heartbeat: heartbeat, listen: listen, files: files.map(\.path),
-            watchedSecrets: values.secrets.watched, sharedDigest: shared.value)
+            watchedSecrets: values.secrets.watched,
+            readSharedDigest: { [kinds, environment = values.secrets.environment] in
+                ConfigurationBuilder.sharedDigest(of: files, servers: used, kinds: kinds, environment: environment)
+            })
+    }
+
+    /// Reads the files once more, since few commands need the digest, and without secrets.
+    /// - Parameter used: the servers of sources; no others count.
+    private static func sharedDigest(
+        of files: [ConfigurationFile], servers used: Set<String>, kinds: Kinds, environment: [String: String]
+    ) -> UInt64 {
+        let values = ValueReader(secrets: SecretReader(environment: environment, findings: Findings(), reads: false))
+        let builder = ConfigurationBuilder(kinds: kinds, values: values, valuesOfRest: values)
+        let sections = builder.sections(files)
+        let servers = builder.named(sections.maps["servers"], "server").filter { used.contains($0.name) }
+        let sources = builder.named(sections.maps["sources"], "source", SourceExpansion(values: values).expand)
+        var shared = SharedDigest()
+        shared.add("server", servers, SharedDigest.serverKeys)
+        shared.add("window", builder.named(sections.maps["windows"], "window"), ConfigurationKeys.window)
+        shared.add("source", sources, ConfigurationKeys.source, options: kinds.sourceOptions)
+        shared.add(
+            "sink", builder.named(sections.maps["sinks"], "sink"), ConfigurationKeys.sink, options: kinds.sinkOptions)
+        shared.add(rules: sections.rules)
+        return shared.value
     }
 
     /// Reports rules and sources that can be read but not meant.
