@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteHTTP
 
@@ -121,6 +122,26 @@ struct MailWireTests {
             #expect(await client.watchedMails == 1)
             try box.touch("go")
             #expect(try await mail.value.isAcceptance)
+        }
+    }
+
+    @Test("mail servers that never greet delay no other mail: each of their mails gives back its slot", .tags(.I7))
+    func hanging() async throws {
+        let (box, mute) = (try await MailBox(), try WireServer(.silence, at: "0.0.0.0"))
+        defer { mute.close() }
+        let mails = try (0..<32).map { number in
+            var mail = try Mail.to("b", at: mute.port) { $0.timeout = .seconds(120) }
+            mail.server = try #require(MailServer("smtp://127.0.1.\(number / 4 + 1):\(mute.port)"))
+            mail.group = "mute \(number / 4)"
+            return mail
+        }
+        try await withClient { client async throws in
+            let stuck = mails.map { mail in Task { await client.failed(mail) } }
+            while await client.runningMails < 32 { await Task.yield() }
+            #expect(try await client.send(.to("b", at: box.port)).isAcceptance)
+            #expect(await client.runningMails >= 32, "none of the others has ended")
+            for task in stuck { task.cancel() }
+            for task in stuck { #expect(await task.value?.failure == .cancelled) }
         }
     }
 

@@ -29,7 +29,8 @@ final class Transfers {
         let multi: UnsafeMutableRawPointer
     }
 
-    /// A request without an answer after this time gives its slot in the lane to another. In milliseconds, as all times here.
+    /// A request without an answer after this time, or a mail that has not ended, gives its slot in the lane to another. In
+    /// milliseconds, as all times here.
     private static let slowAfter: Int64 = 1000
     private static let timeoutCheckInterval: Int64 = 250
     /// Idle easy handles kept for reuse.
@@ -255,12 +256,13 @@ final class Transfers {
         }
     }
 
-    /// Marks requests that are slow to answer, and ends transfers whose time is over.
+    /// Marks requests and mails that are slow, and ends transfers whose time is over.
     private func checkTimeouts() {
         let now = KernelClock.monotonic.milliseconds
         guard now - lastTimeoutCheck >= Self.timeoutCheckInterval else { return }
         lastTimeoutCheck = now
         mails.checkTimeouts(now: now)
+        for id in mails.ids(startedBy: now - Self.slowAfter) { queue.markSlow(id) }
         for (id, (transfer, _)) in running {
             if !transfer.hasAnswered, now - transfer.startedAt >= Self.slowAfter { queue.markSlow(id) }
             if let error = transfer.timeoutError(now: now, origin: transfer.hop?.origin ?? "the server") {

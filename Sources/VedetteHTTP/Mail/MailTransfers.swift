@@ -23,6 +23,9 @@ final class MailTransfers {
     var isEmpty: Bool { mails.isEmpty }
     var ids: [RequestQueue.ID] { Array(mails.keys) }
 
+    /// The mails that are under way since then or longer.
+    func ids(startedBy time: Int64) -> [RequestQueue.ID] { mails.values.filter { $0.startedAt <= time }.map(\.id) }
+
     /// What wakes the loop besides libcurl's own sockets.
     var pollEntries: [curl_waitfd] { mails.isEmpty ? [] : mails.values.compactMap(\.pollEntry) }
 

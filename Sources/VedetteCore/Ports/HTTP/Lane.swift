@@ -21,7 +21,8 @@ public enum Lane: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Requests beside those that have no answer after a second: each has given back its slot, so that it delays no other.
+    /// Requests beside those that have no answer after a second, and mails that have not ended by then: each has given back its
+    /// slot, so that it delays no other.
     public var maximumUnanswered: Int {
         switch self {
         case .polls: 192
