@@ -170,7 +170,7 @@ struct PostgresTests {
     }
 
     @Test(
-        "a watcher that stood by reads its configuration again when it takes over, and tells that another journal needs a restart"
+        "a watcher that stood by reads its configuration again when it takes over, and tells of another journal"
     )
     func configurationAfterStandingBy() async throws {
         let first = try watcher()
