@@ -303,6 +303,8 @@ struct ListHeaderTests {
         #expect(failing.0.hasPrefix("lab fails since ") && failing.1)
         #expect(failing.0.hasSuffix(": timeout: no answer within 30 s; read 12 s ago"))
         let empty = header { $0.snapshot?.emptiness = .init(polls: 2, since: ago(30)) }
-        #expect(empty.0.contains("`vedette accept lab`") && empty.1)
+        #expect(empty.0.hasPrefix("lab: the list turned empty (since ") && empty.0.contains("`vedette accept lab`"))
+        let replaced = header { $0.snapshot?.emptiness = .init(polls: 2, since: ago(30), isReplaced: true) }
+        #expect(replaced.0.hasPrefix("lab: something else came in the place of the list (since ") && replaced.1)
     }
 }

@@ -18,7 +18,7 @@ enum ListHeader {
         if let emptiness = record.snapshot?.emptiness {
             let since = LocalTime.text(emptiness.since, now: now)
             return (
-                "\(source.name) has answered with an empty list since \(since), which is not believed yet: "
+                "\(source.name): \(emptiness.summary) (since \(since)), which is not believed yet: "
                     + "`vedette accept \(source.name)` accepts it; \(read)", true
             )
         }
