@@ -7,7 +7,7 @@ import VedetteCore
 struct ConfigurationBuilder {
     let kinds: Kinds
     let values: ValueReader
-    /// Reads sinks and settings, whose secrets may be left out where those of sources are read.
+    /// Reads sinks and settings. It reads no secret where only those of sources are wanted.
     let valuesOfRest: ValueReader
     /// Shows which windows have ended; nil warns of none.
     var now: Timestamp?

@@ -210,11 +210,11 @@ public struct ConfigurationLoader: Sendable {
 
 /// Which secrets are read. One that is not read has an empty value, and is no error where it is missing.
 public enum SecretScope: Sendable {
-    /// None: for commands that neither poll nor send, which work in a shell without the credentials of the service.
+    /// No secret. Commands that neither poll nor send work in a shell without the credentials of the service.
     case none
-    /// Those of servers and sources: for commands that poll, and send nothing.
+    /// The secrets of servers and sources. Commands that poll and send no message need no others.
     case ofSources
-    /// All of them.
+    /// Every secret.
     case all
 }
 

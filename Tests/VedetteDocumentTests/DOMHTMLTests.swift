@@ -51,7 +51,7 @@ struct DOMHTMLTests {
         #expect(try tree.ask("//body") == ["a b c de"])
     }
 
-    @Test("references to C1 characters are those of windows-1252, and HTML 5's names are read, in texts and attributes")
+    @Test("texts and attributes read references to C1 characters as windows-1252, and the names of HTML 5")
     func references() throws {
         let tree = try htmlTree(
             """

@@ -123,16 +123,21 @@ struct WatcherRuleTests {
         #expect(Set(events.compactMap(\.item?.key)).isSuperset(of: ["y", "z"]))
     }
 
+    /// Silences the rule once its source has a baseline, and waits until a message is withheld.
+    private func withhold(in world: World) async throws {
+        try await until { await world.journal.records.count == 1 }
+        await world.journal.add(Silence(id: 1, rule: "r", created: world.clock.now().wall))
+        await world.watcher.silencesChanged()
+        world.fetcher.serve(url("a"), "1=down")
+        try await world.advance(.seconds(40)) { await world.journal.deliveries.count == 1 }
+    }
+
     @Test("a silence that is asked for while it runs holds from then on")
     func silence() async throws {
         let world = World([source("a", every: .seconds(30))], rules: rule { _ in })
         world.fetcher.serve(url("a"), "1=up")
         try await world.run {
-            try await until { await world.journal.records.count == 1 }
-            await world.journal.add(Silence(id: 1, rule: "r", created: world.clock.now().wall))
-            await world.watcher.silencesChanged()
-            world.fetcher.serve(url("a"), "1=down")
-            try await world.advance(.seconds(40)) { await world.journal.deliveries.count == 1 }
+            try await withhold(in: world)
         }
         #expect(await world.journal.deliveries.values.first?.delivery.state == .suppressed)
         #expect(world.sink.seen.isEmpty)
@@ -145,11 +150,7 @@ struct WatcherRuleTests {
         let world = World([source("a", every: .seconds(30))], rules: rule { _ in })
         world.fetcher.serve(url("a"), "1=up")
         try await world.run {
-            try await until { await world.journal.records.count == 1 }
-            await world.journal.add(Silence(id: 1, rule: "r", created: world.clock.now().wall))
-            await world.watcher.silencesChanged()
-            world.fetcher.serve(url("a"), "1=down")
-            try await world.advance(.seconds(40)) { await world.journal.deliveries.count == 1 }
+            try await withhold(in: world)
             await world.journal.end(1)
             if isRead {
                 await world.journal.refuse { !$0.deliveries.isEmpty }

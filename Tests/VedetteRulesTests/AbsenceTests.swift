@@ -216,7 +216,7 @@ struct AbsenceTests {
         }
     }
 
-    @Test("nothing: all interests together are those of each source")
+    @Test("nothing: the interests of all sources equal the interest of each one")
     func interests() {
         func rule(_ name: String, _ sources: Set<String>) -> Rule {
             Rule.when(.all([.source(sources, text: ""), .appears]), name: name) { $0.nothing = .seconds(3600) }

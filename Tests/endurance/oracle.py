@@ -21,8 +21,8 @@ class Verdict:
     4. Fresh events pass after the faults stop: crash.py measures it, and adds what did not pass.
     5. Duplicates are counted.
     6. The events of an item lead from its first number to its last without a break, over numbers that were served.
-    7. Messages of one source, sink and priority were first accepted in the order of their release, and so were those of one rule
-       and subject in a sink, whatever their priorities.
+    7. A sink first accepted the messages of one source and priority in the order of their release. It did the same with the
+       messages of one rule and subject, whatever their priorities.
     8. The journal is sound: SQLite's own check, the kept totals of the queues, numbers without a gap.
     9. The watcher ends as it was told to: world.py sees it, and adds each other end.
     """

@@ -14,8 +14,8 @@ enum CharacterEncodingNames {
         known[plain(name)].map { Found(iconvName: $0.isEmpty ? nil : $0) }
     }
 
-    /// Finds UTF-16 or UTF-32 by its name, for bytes that have zeros, as those of Latin letters are in it. Servers name it also for
-    /// UTF-8, which has none.
+    /// Finds UTF-16 or UTF-32 by its name. Servers give that name to UTF-8, too. The bytes tell them apart: UTF-16 and UTF-32
+    /// write Latin letters with zeros, and UTF-8 has none.
     static func findWide(_ name: String, in bytes: ArraySlice<UInt8>) -> Found? {
         // A `<` without a zero behind it begins no markup in UTF-16, whatever a header names.
         let isNarrowMarkup = bytes.first == UInt8(ascii: "<") && bytes.dropFirst().first != 0

@@ -209,7 +209,7 @@ struct RequestQueue {
         if requests[id]?.state == .waiting { requests[id] = nil }
     }
 
-    /// Marks a running request or mail as slow: it gives back its slot in the lane, but not those of its origin and group.
+    /// Marks a running request or mail as slow. It gives back its slot in the lane, and keeps the slots of its origin and group.
     mutating func markSlow(_ id: ID) {
         guard let (index, state) = requests[id], state == .running, let lane = queues[index]?.key.lane,
             lanes[lane.index].slow < lane.maximumUnanswered

@@ -118,7 +118,7 @@ struct ICalendarSeries {
         }
         problems.fruitless += set.fruitless
         for (id, component) in overrides where !used.contains(id) {
-            // The day is that of the event's own zone, in which its other dates are counted.
+            // The day is counted in the event's own zone, as its other dates are.
             let time =
                 first.isDate
                 ? component["RECURRENCE-ID"].flatMap(ICalendarTime.init)

@@ -60,15 +60,15 @@ struct RuleWorld: Sendable {
 
     // MARK: Polls
 
-    /// Returns whether it is unknown if the subject is still as the event says. Then no message is sent about it.
+    /// Whether nobody knows that the subject is still as the event says. Then no message is sent about it.
     func isUncertain(_ event: Event?) -> Bool {
         guard let event, let key = event.item?.key else { return false }
         if unconfirmed.contains(event.source) { return true }
         return event.kind != .disappeared && missing[event.source]?.contains(key) == true
     }
 
-    /// Returns whether it is unknown if the subject of a match is still so. A time without a match is asked about only after
-    /// a good poll of a source of its rule.
+    /// Whether nobody knows that the subject of a match is still as the match says. A rule's time without a match is never
+    /// uncertain here: it is announced only after a good poll of one of the rule's sources.
     func isUncertain(_ row: RuleMemory) -> Bool {
         guard row.key.slot == .match, row.dependsOnItem else { return false }
         return isUncertain(row.event ?? row.held?.event ?? row.told?.event)
