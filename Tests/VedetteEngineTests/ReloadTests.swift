@@ -93,18 +93,14 @@ struct ReloadTests {
         }
     }
 
-    @Test("an edited interval does not bring an older record over one that waits for its commit")
+    @Test("an interval that was edited during a poll brings no older record over one that waits for its commit")
     func intervalDuringCommit() async throws {
         let world = World([source("a", every: .seconds(3600))])
-        world.fetcher.serve(url("a"), "1=Starting")
-        var first: Timestamp?
-        try await world.run {
-            try await until { await world.journal.records["a"] != nil }
-            first = await world.journal.records["a"]?.health.lastPollAt
-            world.fetcher.serve(url("a"), "1=Ready")
+        let slow = WatchConfiguration(sources: [source("a", every: .seconds(7200))], rules: everything(to: "k"))
+        func poll(_ lines: String, after seconds: Int) async throws {
+            world.fetcher.serve(url("a"), lines)
             await world.journal.hold()
-            try await world.advance(.seconds(3601)) { await world.journal.held == 1 }
-            let slow = WatchConfiguration(sources: [source("a", every: .seconds(7200))], rules: everything(to: "k"))
+            try await world.advance(.seconds(seconds)) { await world.journal.held == 1 }
             try await world.watcher.reload(slow)
             // Longer than an edited due time waits for others before it is written.
             world.clock.advance(.seconds(60))
@@ -113,7 +109,15 @@ struct ReloadTests {
             await world.journal.release()
             try await until { await world.watcher.pollsUnderWay == 0 }
         }
-        #expect(try #require(await world.journal.records["a"]?.health.lastPollAt) > #require(first))
+        world.fetcher.serve(url("a"), "1=Starting")
+        var edited: Timestamp?
+        try await world.run {
+            try await until { await world.journal.records["a"] != nil }
+            try await poll("1=Ready", after: 3_601)
+            edited = await world.journal.records["a"]?.health.lastPollAt
+            try await poll("1=Stopped", after: 7_201)
+        }
+        #expect(try #require(await world.journal.records["a"]?.health.lastPollAt) > #require(edited))
     }
 
     @Test("a source with another request is polled again at once, and the poll in flight is dropped")
